@@ -1,0 +1,192 @@
+//! The `Status` object with which an API server reports an outcome.
+
+use serde::{Deserialize, Serialize};
+
+/// A `v1` `Status`, keys in the order in which servers write them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_field_names, reason = "the wire's names")]
+pub struct Status {
+    /// `Status`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// `v1`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub api_version: String,
+    /// List metadata; servers write `{}`.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// `Success` or `Failure`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// For a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// For a program; see [`StatusReason`].
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What the error is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<StatusDetails>,
+    /// The HTTP code; 0 if absent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub code: u16,
+}
+
+/// `details` of a [`Status`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StatusDetails {
+    /// Name of the object.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// API group.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The resource's plural for most errors, the kind for 422.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// Single causes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<StatusCause>,
+    /// When to try again; 0 if absent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retry_after_seconds: u16,
+}
+
+/// One cause in a [`StatusDetails`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusCause {
+    /// The cause's type, under the key `reason`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// For a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The field at fault.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+/// The reasons on which an informer acts differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusReason {
+    /// 410: the version is older than the server's history. Covers the legacy reason `Gone`.
+    Expired,
+    /// 500.
+    InternalError,
+    /// 422.
+    Invalid,
+    /// Any other reason.
+    Other,
+    /// 504 with the cause `ResourceVersionTooLarge`.
+    ResourceVersionTooLarge,
+    /// 429.
+    TooManyRequests,
+}
+
+const TOO_LARGE: &str = "Too large resource version";
+
+impl Status {
+    /// A failure with the given code, reason and message.
+    pub fn failure(code: u16, reason: &str, message: impl Into<String>) -> Self {
+        Self {
+            kind: "Status".to_owned(),
+            api_version: "v1".to_owned(),
+            status: "Failure".to_owned(),
+            message: message.into(),
+            reason: reason.to_owned(),
+            code,
+            ..Self::default()
+        }
+    }
+
+    /// Classifies by reason, and by code only where the reason is absent, as `apimachinery`'s `api/errors` does.
+    ///
+    /// A version from the future is recognised in the three encodings of client-go's `reflector.go`: the cause's type, or
+    /// for a timeout the cause's message or the status' message.
+    pub fn classify(&self) -> StatusReason {
+        let causes = self
+            .details
+            .as_ref()
+            .map_or(&[][..], |details| &details.causes);
+        if causes
+            .iter()
+            .any(|cause| cause.reason == "ResourceVersionTooLarge")
+        {
+            return StatusReason::ResourceVersionTooLarge;
+        }
+        let timeout = self.reason == "Timeout";
+        if timeout
+            && (causes.iter().any(|cause| cause.message == TOO_LARGE)
+                || self.message.contains(TOO_LARGE))
+        {
+            return StatusReason::ResourceVersionTooLarge;
+        }
+        match (self.reason.as_str(), self.code) {
+            ("Expired" | "Gone", _) | ("", 410) => StatusReason::Expired,
+            ("TooManyRequests", _) | ("", 429) => StatusReason::TooManyRequests,
+            ("InternalError", _) | ("", 500) => StatusReason::InternalError,
+            ("Invalid", _) | ("", 422) => StatusReason::Invalid,
+            _ => StatusReason::Other,
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's skip_serializing_if passes a reference"
+)]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classify(json: &str) -> StatusReason {
+        serde_json::from_str::<Status>(json).unwrap().classify()
+    }
+
+    #[test]
+    fn expired_is_recognised_with_either_reason_and_by_code_alone() {
+        assert_eq!(classify(r#"{"reason":"Expired"}"#), StatusReason::Expired);
+        assert_eq!(
+            classify(r#"{"reason":"Gone","code":410}"#),
+            StatusReason::Expired
+        );
+        assert_eq!(classify(r#"{"code":410}"#), StatusReason::Expired);
+        assert_eq!(
+            classify(r#"{"reason":"NotFound","code":410}"#),
+            StatusReason::Other
+        );
+    }
+
+    #[test]
+    fn a_version_from_the_future_is_recognised_in_three_encodings() {
+        let by_type = r#"{"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]},"code":504}"#;
+        let by_cause = r#"{"reason":"Timeout","details":{"causes":[{"message":"Too large resource version"}]},"code":504}"#;
+        let by_message = r#"{"reason":"Timeout","message":"Timeout: Too large resource version: 9, current: 5","code":504}"#;
+        for json in [by_type, by_cause, by_message] {
+            assert_eq!(
+                classify(json),
+                StatusReason::ResourceVersionTooLarge,
+                "{json}"
+            );
+        }
+        assert_eq!(
+            classify(r#"{"message":"Too large resource version","code":504}"#),
+            StatusReason::Other
+        );
+    }
+
+    #[test]
+    fn a_status_is_written_with_empty_metadata_and_in_the_order_of_servers() {
+        let status = Status::failure(410, "Expired", "too old resource version: 1 (900)");
+        assert_eq!(
+            serde_json::to_string(&status).unwrap(),
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (900)","reason":"Expired","code":410}"#
+        );
+    }
+}

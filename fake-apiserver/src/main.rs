@@ -1,0 +1,2 @@
+//! fake-apiserver.
+fn main() {}

@@ -1,0 +1,2 @@
+//! loadgen.
+fn main() {}

@@ -1,0 +1,10 @@
+//! Tests of the whole crate, by component.
+
+mod delta_fifo;
+mod delta_fifo_model;
+mod indexer;
+mod informer;
+mod model;
+mod reflector;
+mod scripted;
+mod shared_informer;

@@ -151,6 +151,11 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
         self.last_sync.borrow().clone()
     }
 
+    /// Ends all resyncs, so that a measurement can let the queue run empty. Upstream has no such switch.
+    pub fn end_resyncs(&self) {
+        self.queue.end_resyncs();
+    }
+
     /// Stops the reflector, lets the handler work off what is queued, and returns the cache.
     pub async fn stop(mut self) -> Arc<Indexer<T>> {
         self.reflector.shutdown().await;

@@ -5,7 +5,7 @@ use std::{
     marker::PhantomData,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -45,6 +45,8 @@ struct Shared<Q, O> {
     // A copy of the length that can be read without the lock.
     keys: AtomicU64,
     deltas: AtomicU64,
+    // See `end_resyncs`.
+    resyncs_ended: AtomicBool,
     // Set once, after the last item of the first list was processed.
     synced: watch::Sender<bool>,
     observer: O,
@@ -70,6 +72,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             filled_for_tasks: Notify::new(),
             keys: 0.into(),
             deltas: 0.into(),
+            resyncs_ended: false.into(),
             synced: watch::Sender::new(false),
             observer,
         };
@@ -122,6 +125,9 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     /// # Errors
     /// The queue's.
     pub fn resync(&self) -> Result<ResyncOutcome, QueueError> {
+        if self.shared.resyncs_ended.load(Ordering::Acquire) {
+            return Ok(ResyncOutcome::default());
+        }
         self.shared.observer.resync_began();
         self.locked(QueueOperation::Resync, |queue| {
             let outcome = queue.resync()?;
@@ -267,6 +273,11 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
 }
 
 impl<T, Q, O> QueueHandle<T, Q, O> {
+    /// Makes every later resync do nothing, so that a measurement can let the queue run empty. Upstream has no such switch.
+    pub fn end_resyncs(&self) {
+        self.shared.resyncs_ended.store(true, Ordering::Release);
+    }
+
     /// Closes the queue: whoever pops gets what is left and then nothing. Writes are still taken.
     pub fn close(&self) {
         self.shared.inner.lock().closed = true;

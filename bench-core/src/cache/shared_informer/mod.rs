@@ -232,6 +232,11 @@ where
             .map_or_else(ResourceVersion::unset, |last| last.borrow().clone())
     }
 
+    /// Ends all resyncs, so that a measurement can let the queue run empty. Upstream has no such switch.
+    pub fn end_resyncs(&self) {
+        self.queue.end_resyncs();
+    }
+
     /// Stops the reflector, works off the queue, then stops the handlers; what they have buffered is dropped.
     pub async fn stop(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock());

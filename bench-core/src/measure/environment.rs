@@ -12,7 +12,11 @@ use super::record::Environment;
 /// Looks at the machine; `placement` says where client and server run.
 pub fn environment(placement: &str) -> Environment {
     let git = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
+        let output = Command::new("git")
+            .args(arguments)
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let kernel = uname();
@@ -20,7 +24,12 @@ pub fn environment(placement: &str) -> Environment {
         commit: git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned()),
         dirty: git(&["status", "--porcelain"]).is_some_and(|status| !status.is_empty()),
         rustc: env!("INFORMER_BENCH_RUSTC").to_owned(),
-        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        profile: if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        }
+        .to_owned(),
         cpu: first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
         cores: u32::try_from(allowed_cores().len()).unwrap_or(0),
         memory_bytes: memory_bytes(),
@@ -32,13 +41,18 @@ pub fn environment(placement: &str) -> Environment {
 /// The present instant in UTC, RFC 3339, whole seconds.
 pub fn utc_now() -> String {
     let now = jiff::Timestamp::now();
-    jiff::Timestamp::from_second(now.as_second()).map_or_else(|_| now.to_string(), |second| second.to_string())
+    jiff::Timestamp::from_second(now.as_second())
+        .map_or_else(|_| now.to_string(), |second| second.to_string())
 }
 
 /// Cores on which this process may run.
 pub fn allowed_cores() -> Vec<usize> {
-    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
-    (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect()
+    let Ok(set) = sched_getaffinity(None) else {
+        return Vec::new();
+    };
+    (0..CpuSet::MAX_CPU)
+        .filter(|core| set.is_set(*core))
+        .collect()
 }
 
 /// Keeps the calling thread, and the threads that it makes from now on, on one core.
@@ -70,7 +84,13 @@ mod tests {
     #[test]
     fn the_environment_names_compiler_kernel_and_cores() {
         let environment = environment("nowhere");
-        assert!(environment.rustc.starts_with("rustc 1."), "{}", environment.rustc);
-        assert!(environment.cores > 0 && environment.memory_bytes > 0 && !environment.kernel.is_empty());
+        assert!(
+            environment.rustc.starts_with("rustc 1."),
+            "{}",
+            environment.rustc
+        );
+        assert!(
+            environment.cores > 0 && environment.memory_bytes > 0 && !environment.kernel.is_empty()
+        );
     }
 }

@@ -20,8 +20,14 @@ pub struct LatencyRecorder {
 impl LatencyRecorder {
     /// Nothing recorded.
     pub fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LARGEST_NS, 3).expect("these bounds are valid");
-        Self { histogram, saturated: 0, negative: 0, sum: 0.0 }
+        let histogram =
+            Histogram::new_with_bounds(1, LARGEST_NS, 3).expect("these bounds are valid");
+        Self {
+            histogram,
+            saturated: 0,
+            negative: 0,
+            sum: 0.0,
+        }
     }
 
     /// Records the time between two instants. One that runs backwards is counted apart and not recorded.
@@ -64,7 +70,11 @@ impl LatencyRecorder {
             p99_ns: quantile(0.99),
             p999_ns: quantile(0.999),
             max_ns: some(max),
-            buckets: self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect(),
+            buckets: self
+                .histogram
+                .iter_recorded()
+                .map(|step| (step.value_iterated_to(), step.count_at_value()))
+                .collect(),
         }
     }
 }
@@ -90,7 +100,10 @@ mod tests {
         let mut recorder = LatencyRecorder::new();
         recorder.record(682_123);
         let series = recorder.to_series();
-        assert_eq!((series.count, series.p50_ns, series.p99_ns), (1, series.max_ns, series.max_ns));
+        assert_eq!(
+            (series.count, series.p50_ns, series.p99_ns),
+            (1, series.max_ns, series.max_ns)
+        );
         let error = (series.max_ns.unwrap() as f64 - 682_123.0).abs() / 682_123.0;
         assert!(error < 0.001, "{error}");
     }
@@ -102,6 +115,14 @@ mod tests {
         recorder.record_between(5, 9);
         recorder.record(u64::MAX);
         let series = recorder.to_series();
-        assert_eq!((series.count, series.negative, series.saturated, series.min_ns), (2, 1, 1, Some(4)));
+        assert_eq!(
+            (
+                series.count,
+                series.negative,
+                series.saturated,
+                series.min_ns
+            ),
+            (2, 1, 1, Some(4))
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 mod delta_fifo;
 mod delta_fifo_model;
+mod http_list_watch;
 mod indexer;
 mod informer;
 mod model;

@@ -278,3 +278,47 @@ async fn a_stopped_informer_takes_no_handler() {
         "handler was not added to shared informer because it has stopped already"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_may_add_and_remove_handlers_from_inside_a_call() {
+    struct Adds {
+        informer: std::sync::Weak<SharedInformer<Object, NoObserver>>,
+        calls: Option<mpsc::UnboundedSender<String>>,
+    }
+    impl ResourceEventHandler<Object> for Adds {
+        async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {
+            let informer = self.informer.upgrade().expect("the test holds it");
+            let Some(calls) = self.calls.take() else {
+                return;
+            };
+            let registration = informer.add_event_handler(log("").0).expect("running");
+            informer.remove_event_handler(&registration);
+            informer
+                .add_event_handler(Log {
+                    calls,
+                    panics_on: "",
+                })
+                .expect("running");
+            assert_eq!(informer.lister().list().len(), 2);
+        }
+        async fn on_update(&mut self, _: Arc<Object>, _: Arc<Object>) {}
+        async fn on_delete(&mut self, _: DeltaObject<Object>) {}
+    }
+    let informer = Arc::new(informer(0));
+    let (sender, mut calls) = mpsc::unbounded_channel();
+    informer
+        .add_event_handler(Adds {
+            informer: Arc::downgrade(&informer),
+            calls: Some(sender),
+        })
+        .unwrap();
+    let (server, feed) = server(&["a", "b"]);
+    informer.start(server);
+    informer.wait_until_synced().await;
+    assert_eq!(
+        within(&mut calls, 1.0).await,
+        ["initial add a@5", "initial add b@5"]
+    );
+    feed.send(Ok(WatchEvent::Added(object("c", 11)))).unwrap();
+    assert_eq!(within(&mut calls, 1.0).await, ["add c@11"]);
+}

@@ -1,7 +1,4 @@
 //! The instruments. The measured code (`cache`, `workqueue`) never imports this module.
 
 pub mod clock;
-pub mod environment;
-pub mod latency;
-pub mod process;
 pub mod record;

@@ -15,16 +15,19 @@ use bench_core::{
     api::Resource,
     measure::{
         clock::{MonotonicTime, process_cpu_time},
-        process::reset_resident_peak,
+        process::reset_resident_memory_peak,
         record::Measurements,
     },
 };
 use fake_apiserver::control::ChurnRequest;
 
-use crate::control_client::ControlClient;
+use crate::{
+    control_client::ControlClient,
+    handler_cost::HandlerCost,
+    scenario::choice::{HandlerKind, InformerKind},
+};
 
 pub use analysis::{Inputs, analyse};
-pub use informer_under_test::{HandlerKind, InformerKind};
 pub use recorder::{Cause, Delivery, Losses, Recorder};
 
 /// What one trial does, all of it decided.
@@ -38,8 +41,10 @@ pub struct DriveSettings {
     pub informer: InformerKind,
     /// What the handler does.
     pub handler: HandlerKind,
+    /// Reconcilers of a workqueue handler.
+    pub workers: usize,
     /// Cost of one handler call.
-    pub handler_cost: crate::handler_cost::HandlerCost,
+    pub handler_cost: HandlerCost,
     /// What the handler loses on purpose.
     pub losses: Losses,
     /// Resync period; absent means never.
@@ -74,7 +79,7 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
     let before = control.state().await?;
     let recorder = Recorder::new(settings.losses, settings.seed);
     let began = MonotonicTime::now();
-    reset_resident_peak();
+    reset_resident_memory_peak().unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
     let informer = informer_under_test::start(settings, &recorder)?;
     let synced = tokio::time::timeout(SYNC_LIMIT, informer.wait_until_synced()).await;
     synced.context("the informer did not sync in time")?;

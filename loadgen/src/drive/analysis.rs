@@ -5,7 +5,7 @@ use std::{collections::{BTreeMap, HashMap}, time::Duration};
 use bench_core::measure::{
     clock::MonotonicTime,
     latency::LatencyRecorder,
-    process::resident_peak_bytes,
+    process::resident_memory,
     record::{Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary, ResyncTick, Timeline, TimelinePoint},
 };
 use fake_apiserver::control::{CommitRecord, WriteKind};
@@ -62,7 +62,7 @@ pub fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
     let cost = Cost {
         client_cpu_ns: nanoseconds(inputs.client_cpu),
         server_cpu_ns: nanoseconds(inputs.server_cpu),
-        client_rss_peak_bytes: resident_peak_bytes(),
+        client_rss_peak_bytes: resident_memory().map_or(0, |memory| memory.peak_bytes),
         server_rss_peak_bytes: inputs.server_rss_peak_bytes,
         client_allocations: None,
         client_allocated_bytes: None,

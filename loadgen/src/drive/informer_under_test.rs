@@ -12,6 +12,7 @@ use bench_core::{
     },
     list_watch::HttpListWatch,
     measure::clock::MonotonicTime,
+    workqueue::WorkQueue,
 };
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -22,28 +23,10 @@ use hyper_util::{
 use tokio::task::JoinSet;
 
 use super::{DriveSettings, recorder::Recorder};
-use crate::handler_cost::{CostExecutor, HandlerCost};
-
-/// Which informer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InformerKind {
-    /// One handler, called inline.
-    Plain,
-    /// Handlers with buffers of their own.
-    Shared,
-}
-
-/// What the handler does with a notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandlerKind {
-    /// Spends the cost itself.
-    Inline,
-    /// Puts the key into a workqueue, whose reconcilers spend the cost.
-    WorkQueue {
-        /// Reconcilers.
-        workers: usize,
-    },
-}
+use crate::{
+    handler_cost::{CostExecutor, HandlerCost, SleepDebt},
+    scenario::choice::{HandlerKind, InformerKind},
+};
 
 type HttpClient = Client<HttpConnector, Empty<Bytes>>;
 
@@ -58,9 +41,16 @@ pub(super) struct Workers {
     tasks: JoinSet<()>,
 }
 
+/// Spends a handler's cost on a thread of its own or, where it sleeps in a task, without blocking the runtime.
+struct Cost {
+    cost: HandlerCost,
+    executor: CostExecutor,
+    debt: SleepDebt,
+}
+
 struct Handler {
     recorder: Recorder,
-    cost: CostExecutor,
+    cost: Cost,
     queue: Option<WorkQueue<String>>,
 }
 
@@ -73,13 +63,14 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
     let reflector = ReflectorSettings::client_go(settings.seed);
     let mut workers = Workers { queue: WorkQueue::new(), tasks: JoinSet::new() };
     let (cost, queue) = match settings.handler {
+        HandlerKind::Probe => (HandlerCost::None, None),
         HandlerKind::Inline => (settings.handler_cost, None),
-        HandlerKind::WorkQueue { workers: count } => {
-            workers.spawn(count, settings.handler_cost);
+        HandlerKind::WorkQueue => {
+            workers.spawn(settings.workers, settings.handler_cost);
             (HandlerCost::None, Some(workers.queue.clone()))
         }
     };
-    let handler = Handler { recorder: recorder.clone(), cost: CostExecutor::new(cost), queue };
+    let handler = Handler { recorder: recorder.clone(), cost: Cost::new(cost), queue };
     match settings.informer {
         InformerKind::Plain => {
             let placement = ControllerPlacement::Thread;
@@ -197,7 +188,7 @@ impl Workers {
         for _ in 0..count {
             let queue = self.queue.clone();
             self.tasks.spawn(async move {
-                let mut cost = CostExecutor::new(cost);
+                let mut cost = Cost::new(cost);
                 while let Some(key) = queue.get().await {
                     cost.spend_async().await;
                     queue.done(&key);
@@ -209,6 +200,22 @@ impl Workers {
     async fn stop(mut self) {
         self.queue.shut_down();
         while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl Cost {
+    fn new(cost: HandlerCost) -> Self {
+        Self { cost, executor: CostExecutor::new(cost), debt: SleepDebt::default() }
+    }
+
+    async fn spend_async(&mut self) {
+        let HandlerCost::Sleep(cost) = self.cost else { return self.executor.spend() };
+        if let Some(portion) = self.debt.charge(cost) {
+            let began = MonotonicTime::now();
+            // Tokio's timers tick in milliseconds; what a sleep overshoots is taken off the next.
+            tokio::time::sleep(portion).await;
+            self.debt.slept(MonotonicTime::now().since(began));
+        }
     }
 }
 
@@ -229,7 +236,7 @@ impl Handler {
         let cause = self.recorder.cause_by_delta(notification);
         let lost = self.take(notification, cause);
         if cause != super::Cause::Initial {
-            self.cost.spend_blocking();
+            self.cost.executor.spend();
         }
         self.recorder.handled(notification, cause, began_ns, lost);
     }

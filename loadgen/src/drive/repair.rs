@@ -7,10 +7,8 @@ use bench_core::{
     measure::{latency::LatencyRecorder, record::Repair},
 };
 
-use super::{
-    informer_under_test::InformerKind,
-    recorder::{Call, Cause, Delivery},
-};
+use super::recorder::{Call, Cause, Delivery};
+use crate::scenario::choice::InformerKind;
 
 /// The part of a trial in which losses and repairs are looked at.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bench_core::measure::{
     clock::{MonotonicTime, process_cpu_time},
-    process::resident_bytes,
+    process::resident_memory,
     record::TimelinePoint,
 };
 
@@ -37,7 +37,7 @@ pub(super) async fn sample(
             queue_deltas: length.deltas,
             listener: informer.listener_pending(),
             stale_keys,
-            client_rss_bytes: resident_bytes(),
+            client_rss_bytes: resident_memory().map_or(0, |memory| memory.now_bytes),
             client_cpu_ns: nanoseconds(cpu.saturating_sub(cpu_before)),
             live_p99_ns: None,
             live_count: live - live_before,

@@ -11,3 +11,4 @@ pub mod api;
 pub mod cache;
 pub mod list_watch;
 pub mod measure;
+pub mod workqueue;

@@ -27,7 +27,7 @@ pub fn render(summary: &Summary) -> String {
     let mut lines = wrap(&summary.verdict.headline);
     lines.push(String::new());
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     table.set_header(COLUMNS.map(|(_, heading)| heading));
     for row in &summary.rows {
         table.add_row(COLUMNS.map(|(column, _)| row.text(column)));

@@ -277,7 +277,10 @@ pub struct Accounting {
 
 /// Repair of events lost on purpose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "`time_to_repair` is the field's word")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "`time_to_repair` is the field's word"
+)]
 pub struct Repair {
     /// Live adds lost.
     pub lost_adds: u64,

@@ -5,6 +5,7 @@ mod delta_fifo_model;
 mod http_list_watch;
 mod indexer;
 mod informer;
+mod instruments;
 mod model;
 mod reflector;
 mod scripted;

@@ -11,6 +11,7 @@
 pub mod aggregate;
 pub mod criterion;
 pub mod error;
+pub mod figure;
 pub mod page;
 pub mod quantity;
 pub mod read;

@@ -22,7 +22,12 @@ struct Shared<T> {
 impl<T: Hash + Eq + Clone> WorkQueue<T> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self { shared: Arc::new(Shared { state: Mutex::new(WorkQueueState::new()), changed: Notify::new() }) }
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(WorkQueueState::new()),
+                changed: Notify::new(),
+            }),
+        }
     }
 
     /// Adds an item; see [`WorkQueueState::add`].
@@ -86,6 +91,8 @@ impl<T: Hash + Eq + Clone> Default for WorkQueue<T> {
 
 impl<T> Clone for WorkQueue<T> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
     }
 }

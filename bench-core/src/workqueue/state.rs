@@ -20,13 +20,19 @@ pub struct WorkQueueState<T> {
 impl<T: Hash + Eq + Clone> WorkQueueState<T> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self { queue: VecDeque::new(), dirty: HashSet::new(), processing: HashSet::new(), shutting_down: false }
+        Self {
+            queue: VecDeque::new(),
+            dirty: HashSet::new(),
+            processing: HashSet::new(),
+            shutting_down: false,
+        }
     }
 
     /// Adds an item; true if a worker should be woken. An item that waits already is not added again; one that is worked on
     /// waits until that is done. Ignored after shut-down.
     pub fn add(&mut self, item: T) -> bool {
-        if self.shutting_down || !self.dirty.insert(item.clone()) || self.processing.contains(&item) {
+        if self.shutting_down || !self.dirty.insert(item.clone()) || self.processing.contains(&item)
+        {
             return false;
         }
         self.queue.push_back(item);

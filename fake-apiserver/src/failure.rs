@@ -6,7 +6,8 @@ use bench_core::api::{Status, StatusCause, StatusDetails};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The body.
-    pub status: Status,
+    // Boxed, since failures travel in results whose other side is small.
+    pub status: Box<Status>,
 }
 
 /// A field of an option object that is not as it may be.
@@ -38,10 +39,14 @@ impl InvalidOption {
 }
 
 impl Failure {
-    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+    fn new(status: Status) -> Self {
         Self {
-            status: Status::failure(400, "BadRequest", message),
+            status: Box::new(status),
         }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(Status::failure(400, "BadRequest", message))
     }
 
     /// A version that is no number, on a LIST.
@@ -51,9 +56,7 @@ impl Failure {
 
     /// A version that is no number, on a WATCH or a GET: a plain 500 on real servers too.
     pub(crate) fn watch_version(problem: &str) -> Self {
-        Self {
-            status: Status::failure(500, "", problem),
-        }
+        Self::new(Status::failure(500, "", problem))
     }
 
     pub(crate) fn invalid_options(problems: &[InvalidOption]) -> Self {
@@ -83,7 +86,7 @@ impl Failure {
                 .collect(),
             ..StatusDetails::default()
         });
-        Self { status }
+        Self::new(status)
     }
 
     pub(crate) fn object_not_found(group: &str, plural: &str, name: &str) -> Self {
@@ -99,7 +102,7 @@ impl Failure {
             kind: plural.to_owned(),
             ..StatusDetails::default()
         });
-        Self { status }
+        Self::new(status)
     }
 
     pub(crate) fn resource_not_found() -> Self {
@@ -120,9 +123,7 @@ impl Failure {
 
     pub(crate) fn not_acceptable() -> Self {
         let message = "only the following media types are accepted: application/json";
-        Self {
-            status: Status::failure(406, "NotAcceptable", message),
-        }
+        Self::new(Status::failure(406, "NotAcceptable", message))
     }
 
     pub(crate) fn version_from_the_future(asked: u64, current: u64) -> Self {
@@ -137,25 +138,21 @@ impl Failure {
             retry_after_seconds: 1,
             ..StatusDetails::default()
         });
-        Self { status }
+        Self::new(status)
     }
 
     /// A watch from before the window; `oldest` is the oldest version from which one could start.
     pub(crate) fn watch_expired(asked: u64, oldest: u64) -> Self {
         let message = format!("too old resource version: {asked} ({oldest})");
-        Self {
-            status: Status::failure(410, "Expired", message),
-        }
+        Self::new(Status::failure(410, "Expired", message))
     }
 
     pub(crate) fn exact_list_expired() -> Self {
-        Self {
-            status: Status::failure(
-                410,
-                "Expired",
-                "The resourceVersion for the provided list is too old.",
-            ),
-        }
+        Self::new(Status::failure(
+            410,
+            "Expired",
+            "The resourceVersion for the provided list is too old.",
+        ))
     }
 
     /// A continuation from before the window; `replacement` goes on at the newest version, inconsistently.
@@ -167,12 +164,12 @@ impl Failure {
         status
             .metadata
             .insert("continue".to_owned(), replacement.into());
-        Self { status }
+        Self::new(status)
     }
 
     fn from_router(code: u16, reason: &str, message: &str) -> Self {
         let mut status = Status::failure(code, reason, message);
         status.details = Some(StatusDetails::default());
-        Self { status }
+        Self::new(status)
     }
 }

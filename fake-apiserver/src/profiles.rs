@@ -32,7 +32,7 @@ pub enum ProfileKind {
     Node,
     /// A node's lease, 0.8 KB.
     Lease,
-    /// A small ConfigMap, 1 KB.
+    /// A small `ConfigMap`, 1 KB.
     ConfigMap,
 }
 
@@ -125,7 +125,7 @@ impl Profile {
 
     /// The first `count` objects of a cluster, the same for the same seed; no two share a key or a uid.
     ///
-    /// Pods are spread evenly over namespaces of 3,000 and nodes of 30, and belong to ReplicaSets of 10.
+    /// Pods are spread evenly over namespaces of 3,000 and nodes of 30, and belong to `ReplicaSet`s of 10.
     pub fn population(&self, count: usize, seed: u64) -> impl Iterator<Item = ObjectDraft> {
         let mut random = ChaCha12Rng::seed_from_u64(seed ^ fingerprint(self.kind.name()));
         let nodes = count.div_ceil(PODS_PER_NODE).max(1);

@@ -136,7 +136,7 @@ async fn watch(
     let request = WatchRequest::try_new(query)?;
     wait_for_revision(server, request.needs_revision()).await;
     let body = match OpenWatch::begin(server, id, &request) {
-        Ok((open, start)) => watch_body(open, &request, namespace, start),
+        Ok((open, start)) => watch_body(open, &request, namespace, &start),
         Err(failure) => error_body(&failure.status),
     };
     Ok((
@@ -202,13 +202,13 @@ fn resource_segments<'a>(server: &ApiServer, path: &'a str) -> Option<Vec<&'a st
         ["apis", group, version, rest @ ..] => [&[*group, *version], rest].concat(),
         _ => return None,
     };
-    let served = server.read(|state| {
+    let is_served = server.read(|state| {
         let mut stores = state.storage.stores();
         stores.any(|(_, store)| {
             store.resource().group == segments[0] && store.resource().version == segments[1]
         })
     });
-    served.then_some(segments)
+    is_served.then_some(segments)
 }
 
 fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {

@@ -60,10 +60,10 @@ pub async fn run(
         server.start_churn(churn)?;
     }
     ready(address);
-    let served = serve(listener, Arc::clone(&server), shutdown).await;
+    let outcome = serve(listener, Arc::clone(&server), shutdown).await;
     // Joins the churn's thread within milliseconds; nothing else runs any more.
     server.stop_churn();
-    served.map_err(RunError::Serve)
+    outcome.map_err(RunError::Serve)
 }
 
 impl ApiServer {

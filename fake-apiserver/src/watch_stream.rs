@@ -1,6 +1,6 @@
 //! The body of a watch: initial state, events as they happen, bookmarks, and its end.
 
-use std::{convert::Infallible, sync::Arc, vec};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use axum::body::Body;
 use bench_core::api::{Resource, Status};
@@ -39,17 +39,21 @@ pub(crate) fn watch_body(
     open: OpenWatch,
     request: &WatchRequest,
     namespace: String,
-    start: WatchStart,
+    start: &WatchStart,
 ) -> Body {
     let server = &open.server;
     let config = server.config();
     let now = Instant::now();
     let deadline = now + request.timeout.unwrap_or_else(|| server.random_timeout());
-    let initial: Vec<_> = match &start.initial {
-        Some(snapshot) => range(&snapshot.objects, &namespace, None)
-            .map(|(_, object)| Arc::clone(object))
-            .collect(),
-        None => Vec::new(),
+    let phase = match &start.initial {
+        None => Phase::Live,
+        Some(snapshot) => {
+            let objects = range(&snapshot.objects, &namespace, None);
+            Phase::Initial {
+                objects: objects.map(|(_, object)| Arc::clone(object)).collect(),
+                revision: snapshot.revision,
+            }
+        }
     };
     let watch = WatchStream {
         resource: server.read(|state| state.storage.store(open.resource).resource().clone()),
@@ -57,13 +61,7 @@ pub(crate) fn watch_body(
         namespace,
         cursor: start.cursor,
         after: start.after,
-        phase: match &start.initial {
-            Some(snapshot) => Phase::Initial {
-                objects: initial.into_iter(),
-                revision: snapshot.revision,
-            },
-            None => Phase::Live,
-        },
+        phase,
         deadline,
         bookmarks: request.bookmarks,
         last_bookmark: deadline
@@ -148,7 +146,7 @@ struct WatchStream {
 
 enum Phase {
     Initial {
-        objects: vec::IntoIter<Arc<StoredObject>>,
+        objects: VecDeque<Arc<StoredObject>>,
         revision: u64,
     },
     Live,
@@ -297,9 +295,9 @@ impl WatchStream {
 }
 
 /// ADDED events for the next few objects, each with the version that it has; `None` after the last.
-fn initial_frame(objects: &mut vec::IntoIter<Arc<StoredObject>>) -> Option<Bytes> {
+fn initial_frame(objects: &mut VecDeque<Arc<StoredObject>>) -> Option<Bytes> {
     let mut frame = BytesMut::new();
-    for object in objects {
+    while let Some(object) = objects.pop_front() {
         if object.event_kind() == EventKind::Added {
             frame.extend_from_slice(&object.frame());
         } else {

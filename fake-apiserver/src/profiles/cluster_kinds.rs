@@ -1,4 +1,4 @@
-//! Nodes, their leases, and ConfigMaps.
+//! Nodes, their leases, and `ConfigMap`s.
 
 use serde_json::{Map, Value, json};
 

@@ -127,7 +127,7 @@ pub(super) fn node_name(index: usize) -> String {
     format!("node-{index:05}")
 }
 
-/// ReplicaSet, application and pod-template-hash of a pod's name, such as `web-7f9c5b6d4`, `web` and `7f9c5b6d4`.
+/// `ReplicaSet`, application and pod-template-hash of a pod's name, such as `web-7f9c5b6d4`, `web` and `7f9c5b6d4`.
 fn owner_of(name: &str) -> (&str, &str, &str) {
     let owner = name.rsplit_once('-').map_or(name, |(owner, _)| owner);
     let (app, hash) = owner.rsplit_once('-').unwrap_or((owner, "0"));

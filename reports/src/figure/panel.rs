@@ -110,7 +110,7 @@ pub(super) fn even_ticks(high: f64, wanted: u32) -> Vec<f64> {
         .map(|factor| factor * power)
         .find(|step| *step >= rough * 0.999)
         .unwrap_or(power);
-    (0_u32..)
+    (0_u32..64)
         .map(|index| f64::from(index) * step)
         .take_while(|tick| *tick <= high * 1.000_001)
         .collect()

@@ -107,7 +107,7 @@ pub fn timelines(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>,
 fn draw_rows(area: &Area<'_>, rows: &[(&Cell<'_>, &Measurements)], columns: &[&Quantity]) -> Drawn {
     let end = rows
         .iter()
-        .flat_map(|(_, one)| one.timeline.points.last())
+        .filter_map(|(_, one)| one.timeline.points.last())
         .map(|point| point.at_ns)
         .max()
         .unwrap_or(1) as f64;

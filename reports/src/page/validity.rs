@@ -1,0 +1,123 @@
+//! The strip of chips that says whether the numbers may be believed.
+
+use bench_core::measure::record::RunRecord;
+use maud::{Markup, html};
+
+use crate::{
+    aggregate::{Cell, balances},
+    quantity::{bytes, count, percent},
+    series::MergedLatency,
+    summary::{Summary, percentile_text},
+    verdict::ACHIEVED_LIMIT,
+};
+
+/// One chip: class, name, value.
+struct Chip(&'static str, &'static str, String);
+
+const fn judged(good: bool) -> &'static str {
+    if good { "good" } else { "bad" }
+}
+
+/// The strip.
+pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary) -> Markup {
+    let verified: usize = cells.iter().map(|cell| cell.verified.len()).sum();
+    let sum = |value: fn(&bench_core::measure::record::Measurements) -> u64| {
+        cells.iter().map(|cell| cell.sum(value)).sum::<u64>()
+    };
+    let (scheduled, committed) = (
+        sum(|one| one.generator.scheduled),
+        sum(|one| one.generator.committed),
+    );
+    let measurements: Vec<_> = cells.iter().flat_map(|cell| &cell.verified).collect();
+    let lateness = MergedLatency::of(measurements.iter().map(|one| &one.generator.lateness));
+    let live = MergedLatency::of(
+        measurements
+            .iter()
+            .filter_map(|one| one.latency.get("live")),
+    );
+    let balanced = measurements
+        .iter()
+        .filter(|one| balances(&one.accounting))
+        .count();
+    let runs = cells.iter().map(|cell| cell.trials.len());
+    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+    let mut chips = vec![Chip(
+        judged(verified == records.len()),
+        "trials verified",
+        format!("{verified}/{}", records.len()),
+    )];
+    if scheduled > 0 {
+        let share = committed as f64 / scheduled as f64;
+        chips.push(Chip(
+            judged(share >= ACHIEVED_LIMIT),
+            "load achieved",
+            format!(
+                "{} of {} changes ({})",
+                count(committed),
+                count(scheduled),
+                percent(share)
+            ),
+        ));
+    }
+    chips.push(Chip(
+        judged(balanced == measurements.len()),
+        "accounting balances",
+        format!(
+            "{balanced}/{verified}, {} changes",
+            count(sum(|one| one.accounting.sent))
+        ),
+    ));
+    chips.push(Chip(
+        "",
+        "generator lag p99",
+        percentile_text(&lateness, 0.99),
+    ));
+    chips.push(Chip(
+        "",
+        "runs a variant",
+        if fewest == most {
+            fewest.to_string()
+        } else {
+            format!("{fewest}–{most}")
+        },
+    ));
+    chips.push(Chip("", "live events measured", count(live.count)));
+    if live.negative > 0 {
+        chips.push(Chip(
+            "bad",
+            "negative latencies, counted apart",
+            count(live.negative),
+        ));
+    }
+    chips.push(Chip("", "noise floor (A/A)", "not measured".to_owned()));
+    if let Some(record) = records.first() {
+        let machine = &record.environment;
+        chips.push(Chip(
+            "",
+            "machine",
+            format!(
+                "{}, {} cores, {}",
+                machine.cpu,
+                machine.cores,
+                bytes(machine.memory_bytes)
+            ),
+        ));
+        chips.push(Chip(
+            judged(machine.profile == "release"),
+            "build",
+            format!("{} {}", machine.profile, record.implementation),
+        ));
+    }
+    if !summary.warnings.is_empty() {
+        chips.push(Chip(
+            "bad",
+            "warnings",
+            format!("{} (below)", summary.warnings.len()),
+        ));
+    }
+    html! {
+        ul.chips aria-label="Validity" {
+            @for Chip(class, name, value) in &chips { li class=(class) { (name) ": " b { (value) } } }
+        }
+    }
+}

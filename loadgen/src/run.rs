@@ -37,7 +37,6 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Listens for Ctrl-C: the first asks the run to stop, the second ends the process at once.
-    #[expect(clippy::exit, reason = "a second Ctrl-C means now")]
     pub fn listen(&self, tasks: &mut tokio::task::JoinSet<()>) {
         let interrupt = self.clone();
         tasks.spawn(async move {

@@ -66,7 +66,7 @@ pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
         "superseded before delivery",
     ];
     let words = Words {
-        slug: "notifications",
+        slug: "notifications".to_owned(),
         title: "Where notifications went".to_owned(),
         caption: format!("All verified trials of a variant together. {conditions}"),
     };
@@ -122,7 +122,7 @@ pub fn skip_causes(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure
         "Deleted: a live event",
     ];
     let words = Words {
-        slug: "skip-causes",
+        slug: "skip-causes".to_owned(),
         title: "What had made the skipped keys pending".to_owned(),
         caption: format!(
             "By the first delta that was pending. Variants that skipped nothing are not drawn. {conditions}"
@@ -181,7 +181,7 @@ pub fn skip_against_load(
         traces,
     };
     let words = Words {
-        slug: "skip-load",
+        slug: "skip-load".to_owned(),
         title: "Share skipped against load".to_owned(),
         caption: format!(
             "A marker is a variant, all its resyncs together. The curve is max(0, 1 − I(1 − c·cost)/(N·cost)) with the interval I as asked for: what a handler that is never idle must skip. {conditions}"

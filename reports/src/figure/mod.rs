@@ -26,7 +26,7 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// File name without its ending.
-    pub slug: &'static str,
+    pub slug: String,
     /// Heading.
     pub title: String,
     /// What is drawn, of how many samples, on which machine.
@@ -39,7 +39,7 @@ pub struct Figure {
 #[derive(Debug, Clone)]
 pub struct Words {
     /// File name without its ending.
-    pub slug: &'static str,
+    pub slug: String,
     /// Heading.
     pub title: String,
     /// Caption.
@@ -57,8 +57,9 @@ impl Figure {
         size: (u32, u32),
         drawing: impl FnOnce(&Area<'_>) -> Drawn,
     ) -> Result<Self, ReportError> {
+        let slug = words.slug.clone();
         let failed = |reason: String| ReportError::Draw {
-            figure: words.slug.to_owned(),
+            figure: slug.clone(),
             reason,
         };
         font::register().map_err(failed)?;
@@ -91,7 +92,7 @@ impl Figure {
     pub fn write(&self, folder: &Path) -> Result<[String; 2], ReportError> {
         let names = [format!("{}.svg", self.slug), format!("{}.png", self.slug)];
         let picture = png::render(&self.svg).map_err(|reason| ReportError::Draw {
-            figure: self.slug.to_owned(),
+            figure: self.slug.clone(),
             reason,
         })?;
         for (name, content) in names.iter().zip([self.svg.as_bytes(), &picture]) {

@@ -82,7 +82,7 @@ impl Axis {
             chosen = decades(low, high);
         }
         chosen.sort_by(f64::total_cmp);
-        chosen.dedup_by(|later, earlier| (*later / *earlier).ln() < 0.11 * (high / low).ln());
+        chosen.dedup_by(|later, earlier| (*later / *earlier).ln() < 0.17 * (high / low).ln());
         Self {
             name: format!("{name}, log scale"),
             low,

@@ -25,8 +25,8 @@ fn period(cell: &Cell<'_>) -> Option<f64> {
     cell.variant.resync_period_ns.map(|ns| ns as f64)
 }
 
-fn measured(group: &[Cell<'_>], value: impl Fn(&Cell<'_>) -> Option<Spread>) -> Vec<Measured> {
-    let point = |cell: &Cell<'_>| {
+fn measured<'a>(group: &[Cell<'a>], value: impl Fn(&Cell<'a>) -> Option<Spread>) -> Vec<Measured> {
+    let point = |cell: &Cell<'a>| {
         let spread = value(cell)?;
         Some(Measured {
             x: period(cell)?,
@@ -79,69 +79,11 @@ pub fn trade_off(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>,
         return Ok(None);
     }
     let groups = groups(cells);
+    if groups.iter().any(|group| repeats_a_period(group)) {
+        return Ok(None);
+    }
     let overload = bound(cells);
-    let reach: Vec<f64> = periods.iter().copied().chain(overload).collect();
-    let x = Axis::logarithmic("resync period asked for", &reach, &periods, duration);
-    let mut cost = Vec::new();
-    let mut repair = Vec::new();
-    let mut entries = Vec::new();
-    if let Some(ns) = overload {
-        cost.push((0, Trace::Overload(ns)));
-        repair.push((0, Trace::Overload(ns)));
-    }
-    let ends = (
-        reach.iter().copied().fold(f64::INFINITY, f64::min) / 1.2,
-        reach.iter().copied().fold(0.0, f64::max) * 1.2,
-    );
-    let mut tops = (Vec::new(), Vec::new());
-    for (series, group) in groups.iter().enumerate() {
-        let control = group
-            .iter()
-            .find(|cell| period(cell).is_none())
-            .and_then(Cell::client_cpu);
-        let costs = measured(group, |cell| cell.client_cpu());
-        let repairs = measured(group, repair_spread);
-        tops.0.extend(
-            costs
-                .iter()
-                .map(|point| point.high)
-                .chain(control.map(|cpu| cpu.median)),
-        );
-        tops.1.extend(repairs.iter().map(|point| point.high));
-        let closed: Vec<(f64, f64)> = measured(group, |cell| cell.expected_repair_ns())
-            .iter()
-            .map(|point| (point.x, point.y))
-            .collect();
-        tops.1.extend(closed.iter().map(|point| point.1));
-        entries.push((series, Sample::Series, group[0].short_group()));
-        if let Some(cpu) = control {
-            cost.push((
-                series,
-                Trace::Theory(vec![(ends.0, cpu.median), (ends.1, cpu.median)]),
-            ));
-            entries.push((series, Sample::Theory, "left: resync off".to_owned()));
-        }
-        if closed.len() > 1 {
-            entries.push((series, Sample::Theory, "right: closed form".to_owned()));
-            repair.push((series, Trace::Theory(closed)));
-        }
-        cost.push((series, Trace::Measured(costs)));
-        repair.push((series, Trace::Measured(repairs)));
-    }
-    let mut panels = vec![Panel {
-        title: "What it costs: CPU of the client".to_owned(),
-        x: x.clone(),
-        y: Axis::from_zero("CPU, % of one core", tops.0, percent),
-        traces: cost,
-    }];
-    if !tops.1.is_empty() {
-        panels.push(Panel {
-            title: "What it buys: mean time to repair a lost event".to_owned(),
-            x,
-            y: Axis::from_zero("time to repair", tops.1, duration),
-            traces: repair,
-        });
-    }
+    let (panels, entries) = trade_off_panels(&groups, &periods, overload);
     let safe = overload.map_or_else(String::new, |ns| {
         format!(
             " The red area lies below the smallest safe period, {}.",
@@ -149,7 +91,7 @@ pub fn trade_off(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>,
         )
     });
     let words = Words {
-        slug: "trade-off",
+        slug: "trade-off".to_owned(),
         title: "Trade-off: what a resync period costs and what it buys".to_owned(),
         caption: format!(
             "A marker is the median of the trials (left) or the mean over all repairs (right); bars span the trials.{safe} {conditions}"
@@ -234,7 +176,7 @@ pub fn stale_keys(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>
         });
     }
     let words = Words {
-        slug: "stale-keys",
+        slug: "stale-keys".to_owned(),
         title: "Stale keys: what the handler lost and has not been told again".to_owned(),
         caption: format!(
             "The first verified trial of each variant. Same scale in all panels. {conditions}"
@@ -249,4 +191,104 @@ fn with_losses<'a>(cell: &Cell<'a>) -> Option<&'a Measurements> {
         .iter()
         .find(|one| one.repair.is_some() && !one.timeline.points.is_empty())
         .copied()
+}
+
+/// Whether more than one variant of a group has the same period, so that a line over periods would zigzag.
+fn repeats_a_period(group: &[Cell<'_>]) -> bool {
+    let mut seen: Vec<Option<u64>> = group
+        .iter()
+        .map(|cell| cell.variant.resync_period_ns)
+        .collect();
+    seen.sort_unstable();
+    seen.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Traces of both panels and all values on them.
+#[derive(Default)]
+struct TradeOff {
+    cost: Vec<(usize, Trace)>,
+    cost_values: Vec<f64>,
+    repair: Vec<(usize, Trace)>,
+    repair_values: Vec<f64>,
+    entries: Vec<(usize, Sample, String)>,
+}
+
+impl TradeOff {
+    fn add(&mut self, series: usize, group: &[Cell<'_>], ends: (f64, f64)) {
+        let control = group
+            .iter()
+            .find(|cell| period(cell).is_none())
+            .and_then(Cell::client_cpu);
+        let costs = measured(group, Cell::client_cpu);
+        let repairs = measured(group, repair_spread);
+        let closed: Vec<(f64, f64)> = measured(group, Cell::expected_repair_ns)
+            .iter()
+            .map(|point| (point.x, point.y))
+            .collect();
+        self.cost_values.extend(
+            costs
+                .iter()
+                .map(|point| point.high)
+                .chain(control.map(|cpu| cpu.median)),
+        );
+        self.repair_values.extend(
+            repairs
+                .iter()
+                .map(|point| point.high)
+                .chain(closed.iter().map(|point| point.1)),
+        );
+        self.entries
+            .push((series, Sample::Series, group[0].short_group()));
+        if let Some(cpu) = control {
+            self.cost.push((
+                series,
+                Trace::Theory(vec![(ends.0, cpu.median), (ends.1, cpu.median)]),
+            ));
+            self.entries
+                .push((series, Sample::Theory, "left: resync off".to_owned()));
+        }
+        if closed.len() > 1 {
+            self.entries
+                .push((series, Sample::Theory, "right: closed form".to_owned()));
+            self.repair.push((series, Trace::Theory(closed)));
+        }
+        self.cost.push((series, Trace::Measured(costs)));
+        self.repair.push((series, Trace::Measured(repairs)));
+    }
+}
+
+fn trade_off_panels(
+    groups: &[&[Cell<'_>]],
+    periods: &[f64],
+    overload: Option<f64>,
+) -> (Vec<Panel>, Vec<(usize, Sample, String)>) {
+    let reach: Vec<f64> = periods.iter().copied().chain(overload).collect();
+    let x = Axis::logarithmic("resync period asked for", &reach, periods, duration);
+    let ends = (
+        reach.iter().copied().fold(f64::INFINITY, f64::min) / 1.2,
+        reach.iter().copied().fold(0.0, f64::max) * 1.2,
+    );
+    let mut both = TradeOff::default();
+    if let Some(ns) = overload {
+        both.cost.push((0, Trace::Overload(ns)));
+        both.repair.push((0, Trace::Overload(ns)));
+    }
+    for (series, group) in groups.iter().enumerate() {
+        both.add(series, group, ends);
+    }
+    let mut panels = vec![Panel {
+        title: "What it costs: CPU of the client".to_owned(),
+        x: x.clone(),
+        y: Axis::from_zero("CPU, % of one core", both.cost_values, percent),
+        traces: both.cost,
+    }];
+    if !both.repair_values.is_empty() {
+        panels.push(Panel {
+            title: "What it buys: mean time to repair a lost event".to_owned(),
+            x,
+            y: Axis::from_zero("time to repair", both.repair_values, duration),
+            traces: both.repair,
+        });
+    }
+    (panels, both.entries)
 }

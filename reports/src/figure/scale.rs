@@ -113,7 +113,7 @@ pub fn against_scale(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
         });
     }
     let words = Words {
-        slug: "scale",
+        slug: "scale".to_owned(),
         title: "Cost of a resync against the number of objects".to_owned(),
         caption: format!(
             "Log-log. A marker is the median; bars span all resyncs (lock hold, drain) or trials (CPU); the exponent is fitted to the markers, 1 is proportional. {conditions}"

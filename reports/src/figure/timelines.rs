@@ -10,7 +10,7 @@ use super::{
 use crate::{
     aggregate::Cell,
     error::ReportError,
-    quantity::{bytes, duration, number, rounded},
+    quantity::{duration, number},
 };
 
 /// Rows drawn; the table has the rest.
@@ -46,8 +46,8 @@ const QUANTITIES: [Quantity; 5] = [
     },
     Quantity {
         name: "client RSS",
-        value: |point| Some(point.client_rss_bytes as f64),
-        format: |value| bytes(rounded(value)),
+        value: |point| Some(point.client_rss_bytes as f64 / 1_048_576.0),
+        format: |value| format!("{} MiB", number(value)),
     },
 ];
 
@@ -79,7 +79,7 @@ pub fn timelines(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>,
         String::new()
     };
     let words = Words {
-        slug: "timelines",
+        slug: "timelines".to_owned(),
         title: "Timelines: what happens between two resyncs".to_owned(),
         caption: format!(
             "The first verified trial of each variant; vertical rules are resyncs; a column has one scale for all variants, from 0.{left_out} {conditions}"

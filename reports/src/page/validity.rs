@@ -14,8 +14,9 @@ use crate::{
 /// One chip: class, name, value.
 struct Chip(&'static str, &'static str, String);
 
-const fn judged(good: bool) -> &'static str {
-    if good { "good" } else { "bad" }
+/// Class of a chip whose `found` should be `wanted`.
+fn judged(found: usize, wanted: usize) -> &'static str {
+    if found == wanted { "good" } else { "bad" }
 }
 
 /// The strip.
@@ -42,14 +43,18 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
     let runs = cells.iter().map(|cell| cell.trials.len());
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let mut chips = vec![Chip(
-        judged(verified == records.len()),
+        judged(verified, records.len()),
         "trials verified",
         format!("{verified}/{}", records.len()),
     )];
     if scheduled > 0 {
         let share = committed as f64 / scheduled as f64;
         chips.push(Chip(
-            judged(share >= ACHIEVED_LIMIT),
+            if share >= ACHIEVED_LIMIT {
+                "good"
+            } else {
+                "bad"
+            },
             "load achieved",
             format!(
                 "{} of {} changes ({})",
@@ -60,7 +65,7 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
         ));
     }
     chips.push(Chip(
-        judged(balanced == measurements.len()),
+        judged(balanced, measurements.len()),
         "accounting balances",
         format!(
             "{balanced}/{verified}, {} changes",
@@ -82,14 +87,15 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
         },
     ));
     chips.push(Chip("", "live events measured", count(live.count)));
-    if live.negative > 0 {
-        chips.push(Chip(
-            "bad",
-            "negative latencies, counted apart",
-            count(live.negative),
-        ));
-    }
+    chips.extend(negative_chip(live.negative));
     chips.push(Chip("", "noise floor (A/A)", "not measured".to_owned()));
+    chips.extend(setting_chips(records, summary));
+    drawn(&chips)
+}
+
+/// Machine, build and warnings.
+fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
+    let mut chips = Vec::new();
     if let Some(record) = records.first() {
         let machine = &record.environment;
         chips.push(Chip(
@@ -103,7 +109,11 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
             ),
         ));
         chips.push(Chip(
-            judged(machine.profile == "release"),
+            if machine.profile == "release" {
+                "good"
+            } else {
+                "bad"
+            },
             "build",
             format!("{} {}", machine.profile, record.implementation),
         ));
@@ -115,9 +125,17 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
             format!("{} (below)", summary.warnings.len()),
         ));
     }
+    chips
+}
+
+fn drawn(chips: &[Chip]) -> Markup {
     html! {
         ul.chips aria-label="Validity" {
-            @for Chip(class, name, value) in &chips { li class=(class) { (name) ": " b { (value) } } }
+            @for Chip(class, name, value) in chips { li class=(class) { (name) ": " b { (value) } } }
         }
     }
+}
+
+fn negative_chip(negative: u64) -> Option<Chip> {
+    (negative > 0).then(|| Chip("bad", "negative latencies, counted apart", count(negative)))
 }

@@ -1,5 +1,6 @@
 //! The report as a whole, from synthetic records.
 
+mod criterion;
 mod files;
 mod page;
 mod synthetic;

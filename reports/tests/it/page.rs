@@ -95,26 +95,6 @@ fn the_page_shows_every_variant_and_every_failed_trial() {
 }
 
 #[test]
-fn png_text_is_drawn_with_the_shipped_font() {
-    let (_folder, report, _) = rendered(&synthetic::scale());
-    let png = report
-        .figures
-        .iter()
-        .find(|path| path.ends_with("scale.png"))
-        .expect("the figure");
-    let svg = fs::read_to_string(png.with_extension("svg")).expect("the figure");
-    let lines: Vec<&str> = svg
-        .lines()
-        .filter(|line| !line.starts_with("<text"))
-        .collect();
-    assert!(lines.len() < svg.lines().count());
-    assert!(
-        fs::metadata(png).expect("the figure").len() > 20_000,
-        "a figure of this size without its text is smaller"
-    );
-}
-
-#[test]
 fn scale_and_dedup_have_their_sections() {
     let (_folder, report, page) = rendered(&synthetic::scale());
     assert!(page.contains("N^1.0"), "no fitted growth");

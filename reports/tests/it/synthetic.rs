@@ -1,8 +1,13 @@
 //! SYNTHETIC records: plausible numbers from formulas, measured by nobody.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
-use bench_core::measure::record::*;
+use bench_core::measure::record::{
+    Accounting, Cost, Environment, Generator, LatencySeries, Measurements, Notifications, Outcome,
+    Repair, ResyncSummary, ResyncTick, RunRecord, SCHEMA_VERSION, ScenarioSummary, Timeline,
+    TimelinePoint, Variant, Warning,
+};
+use reports::quantity::rounded;
 
 /// A setting of one synthetic trial.
 #[derive(Clone, Copy)]
@@ -63,10 +68,10 @@ fn label(setting: Setting, axes: &[&str]) -> String {
         .map_or_else(|| "off".to_owned(), |ms| format!("{}s", ms as f64 / 1e3));
     let mut words = format!("{} resync {period}", setting.queue);
     if axes.contains(&"object_count") {
-        words += &format!(" {} objects", setting.objects);
+        write!(words, " {} objects", setting.objects).expect("a String grows");
     }
     if axes.contains(&"handler_cost_ns") {
-        words += &format!(" {} {}us", setting.informer, setting.cost_us);
+        write!(words, " {} {}us", setting.informer, setting.cost_us).expect("a String grows");
     }
     words
 }
@@ -134,7 +139,6 @@ fn measurements(setting: Setting, round: u32) -> Measurements {
     let fired = setting
         .period_ms
         .map_or(0, |period| WINDOW_MS / (period + 9));
-    let wobble = 1.0 + 0.04 * f64::from(round);
     let share = setting.period_ms.map_or(0.0, |period| {
         (1.0 - period as f64 * (1.0 - live_load) / work_ms).max(0.0)
     });
@@ -146,7 +150,7 @@ fn measurements(setting: Setting, round: u32) -> Measurements {
     let ticks: Vec<ResyncTick> = (1..=fired)
         .map(|number| tick(setting, number, share))
         .collect();
-    let live = (setting.churn * WINDOW_MS as f64 / 1e3) as u64;
+    let live = rounded(setting.churn * WINDOW_MS as f64 / 1e3);
     let sync: u64 = ticks.iter().map(|tick| tick.enqueued).sum();
     let skipped: u64 = ticks
         .iter()
@@ -190,21 +194,7 @@ fn measurements(setting: Setting, round: u32) -> Measurements {
             pending: 0,
         },
         repair: (setting.loss > 0.0).then(|| repair(setting)),
-        cost: Cost {
-            client_cpu_ns: ((live + sync) as f64 * 9_000.0 * wobble) as u64 + 90_000_000,
-            server_cpu_ns: 300_000_000,
-            client_rss_peak_bytes: 30_000_000 + setting.objects * 7_000,
-            server_rss_peak_bytes: 30_000_000 + setting.objects * 7_400,
-            client_allocations: None,
-            client_allocated_bytes: None,
-            queue_keys_peak: if setting.informer == "plain" {
-                setting.objects * u64::from(fired > 0) + 12
-            } else {
-                3
-            },
-            queue_deltas_peak: setting.objects + 12,
-            listener_peak: (setting.informer == "shared").then_some(sync / 2 + 1),
-        },
+        cost: cost_of(setting, live + sync, sync, round),
         timeline: timeline(setting),
     }
 }
@@ -214,7 +204,7 @@ fn tick(setting: Setting, number: u64, share: f64) -> ResyncTick {
     let skipped = if number == 1 {
         0
     } else {
-        (setting.objects as f64 * share) as u64
+        rounded(setting.objects as f64 * share)
     };
     let updated = skipped / 20;
     ResyncTick {
@@ -227,7 +217,7 @@ fn tick(setting: Setting, number: u64, share: f64) -> ResyncTick {
         ]),
         missing: 0,
         lock_wait_ns: 60_000,
-        lock_hold_ns: ((setting.objects as f64).powf(1.03) * 300.0) as u64 + number * 10_000,
+        lock_hold_ns: rounded((setting.objects as f64).powf(1.03) * 300.0) + number * 10_000,
         drain_ns: Some((setting.objects - skipped) * setting.cost_us * 1_013 + 1_000_000),
     }
 }
@@ -372,4 +362,23 @@ pub(crate) fn failed(mut record: RunRecord) -> RunRecord {
     };
     record.measurements = None;
     record
+}
+
+fn cost_of(setting: Setting, calls: u64, sync: u64, round: u32) -> Cost {
+    let wobble = 1.0 + 0.04 * f64::from(round);
+    Cost {
+        client_cpu_ns: rounded(calls as f64 * 9_000.0 * wobble) + 90_000_000,
+        server_cpu_ns: 300_000_000,
+        client_rss_peak_bytes: 30_000_000 + setting.objects * 7_000,
+        server_rss_peak_bytes: 30_000_000 + setting.objects * 7_400,
+        client_allocations: None,
+        client_allocated_bytes: None,
+        queue_keys_peak: if setting.informer == "plain" {
+            setting.objects * u64::from(sync > 0) + 12
+        } else {
+            3
+        },
+        queue_deltas_peak: setting.objects + 12,
+        listener_peak: (setting.informer == "shared").then_some(sync / 2 + 1),
+    }
 }

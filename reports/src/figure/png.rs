@@ -41,3 +41,20 @@ pub(super) fn render(svg: &str) -> Result<Vec<u8>, String> {
     );
     pixels.encode_png().map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+
+    #[test]
+    fn text_is_drawn_with_the_shipped_font_only() {
+        let svg = |family: &str| {
+            format!(
+                r#"<svg width="80" height="20" viewBox="0 0 80 20" xmlns="http://www.w3.org/2000/svg"><text x="2" y="15" font-family="{family}">résumé</text></svg>"#
+            )
+        };
+        let empty = r#"<svg width="80" height="20" viewBox="0 0 80 20" xmlns="http://www.w3.org/2000/svg"></svg>"#;
+        let blank = render(empty).expect("a picture");
+        assert_ne!(render(&svg("DejaVu Sans")).expect("a picture"), blank);
+    }
+}

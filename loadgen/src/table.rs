@@ -22,7 +22,7 @@ pub fn print(summary: &Summary) {
     print_line(&render(summary));
 }
 
-/// The text that [`print`] prints.
+/// The text that [`print()`] prints.
 pub fn render(summary: &Summary) -> String {
     let mut lines = wrap(&summary.verdict.headline);
     lines.push(String::new());

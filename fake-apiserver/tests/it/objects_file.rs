@@ -121,3 +121,19 @@ fn a_file_that_is_no_json_or_yaml_says_which_it_was_taken_for() {
     let absent = objects_file::read("no/such/file".as_ref()).unwrap_err();
     assert_eq!(absent.to_string(), "cannot read no/such/file");
 }
+
+#[test]
+fn a_yaml_file_may_be_as_large_as_a_cluster() {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for index in 0..2000 {
+        write!(
+            text,
+            "kind: Pod\napiVersion: v1\nmetadata: {{name: p{index}}}\nspec: ["
+        )
+        .unwrap();
+        text.push_str(&"1, ".repeat(150));
+        text.push_str("1]\n---\n");
+    }
+    assert_eq!(read_text(&text).unwrap().len(), 2000);
+}

@@ -15,21 +15,15 @@ use bench_core::{
 };
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
-use serde_json::json;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
     churn::{ChurnError, Write},
     churn_driver::RunningChurn,
     config::{WatchConfig, WindowConfig},
-    control::{
-        ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind,
-        WriteRequest,
-    },
-    object_name,
-    profiles::{CREATED_AT, Profile},
+    control::{ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind},
+    profiles::Profile,
     storage::{ResourceId, Storage, WriteError, resource_name},
-    stored_object::{MARKER_ANNOTATION, ObjectDraft},
     watcher_registry::{WatcherId, WatcherRegistry},
 };
 
@@ -63,7 +57,7 @@ pub(crate) struct State {
     pub(crate) storage: Storage,
     pub(crate) watchers: WatcherRegistry,
     commits: Vec<Commit>,
-    random: ChaCha12Rng,
+    pub(crate) random: ChaCha12Rng,
 }
 
 #[derive(Debug)]
@@ -73,23 +67,6 @@ struct Commit {
     key: ObjectKey,
     scheduled: MonotonicTime,
     committed: MonotonicTime,
-}
-
-/// A write by request was not done.
-#[derive(Debug, thiserror::Error)]
-pub enum RequestedWriteError {
-    /// The key cannot be one of this resource.
-    #[error("key: {0:?} does not fit the scope of the resource")]
-    Key(String),
-    /// There is no object to write.
-    #[error("{0} has no objects")]
-    NoObjects(String),
-    /// The server has no such resource.
-    #[error("resource: {0:?} is not served here")]
-    UnknownResource(String),
-    /// Refused by the storage.
-    #[error(transparent)]
-    Write(#[from] WriteError),
 }
 
 impl ApiServer {
@@ -159,7 +136,9 @@ impl ApiServer {
         scheduled: MonotonicTime,
     ) -> Result<CommitRecord, WriteError> {
         let draft = match write {
-            Write::Create { key, uid, sibling } => Some(self.make(id, key, *uid, sibling.as_ref())),
+            Write::Create { key, uid, sibling } => {
+                Some(self.make_object(id, key, *uid, sibling.as_ref()))
+            }
             Write::Update { .. } | Write::Delete { .. } => None,
         };
         let now = self.now();
@@ -189,19 +168,6 @@ impl ApiServer {
         self.revision.send_replace(resource_version);
         drop(state);
         Ok(record)
-    }
-
-    /// Commits one write as the control API asks for it.
-    ///
-    /// # Errors
-    /// [`RequestedWriteError`]; nothing has changed then.
-    pub fn write(&self, request: &WriteRequest) -> Result<CommitRecord, RequestedWriteError> {
-        let scheduled = MonotonicTime::now();
-        let id = self
-            .find_resource(&request.resource)
-            .ok_or_else(|| RequestedWriteError::UnknownResource(request.resource.clone()))?;
-        let write = self.requested_write(id, request)?;
-        Ok(self.commit(id, &write, scheduled)?)
     }
 
     /// Writes since a version, oldest first; those of churn and of the control API alike.
@@ -325,6 +291,11 @@ impl ApiServer {
         self.watch_requests.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// What makes new objects of a resource, if it came from a profile.
+    pub(crate) fn maker(&self, id: ResourceId) -> Option<&Profile> {
+        self.makers[id.index()].as_ref()
+    }
+
     pub(crate) fn close_watcher(&self, id: WatcherId) {
         self.state.lock().watchers.close(id);
     }
@@ -344,78 +315,6 @@ impl ApiServer {
             store.resource().scope,
             store.objects().keys().cloned().collect(),
         )
-    }
-
-    fn requested_write(
-        &self,
-        id: ResourceId,
-        request: &WriteRequest,
-    ) -> Result<Write, RequestedWriteError> {
-        let mut state = self.state.lock();
-        let State {
-            storage, random, ..
-        } = &mut *state;
-        let store = storage.store(id);
-        let scope = store.resource().scope;
-        let first = store.objects().keys().next().cloned();
-        let key = match &request.key {
-            None => None,
-            Some(text) => {
-                let key = ObjectKey::try_parse(text).ok();
-                let fits =
-                    |key: &ObjectKey| key.namespace().is_empty() == (scope == Scope::Cluster);
-                Some(
-                    key.filter(fits)
-                        .ok_or_else(|| RequestedWriteError::Key(text.clone()))?,
-                )
-            }
-        };
-        let existing = || {
-            key.clone()
-                .or_else(|| first.clone())
-                .ok_or_else(|| RequestedWriteError::NoObjects(request.resource.clone()))
-        };
-        Ok(match request.op {
-            WriteKind::Update => Write::Update { key: existing()? },
-            WriteKind::Delete => Write::Delete { key: existing()? },
-            WriteKind::Create => Write::Create {
-                key: key.unwrap_or_else(|| object_name::sibling_key(first.as_ref(), scope, random)),
-                uid: random.random(),
-                sibling: first,
-            },
-        })
-    }
-
-    fn make(
-        &self,
-        id: ResourceId,
-        key: &ObjectKey,
-        uid: u128,
-        sibling: Option<&ObjectKey>,
-    ) -> ObjectDraft {
-        if let Some(profile) = &self.makers[id.index()] {
-            return profile.render(key, uid);
-        }
-        let (resource, sibling) = {
-            let state = self.state.lock();
-            let store = state.storage.store(id);
-            (
-                store.resource().clone(),
-                sibling.and_then(|sibling| store.objects().get(sibling).cloned()),
-            )
-        };
-        let mut object = sibling.map_or_else(|| json!({"metadata": {}}), |sibling| sibling.value());
-        if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
-            annotations.shift_remove(MARKER_ANNOTATION);
-        }
-        let metadata = &mut object["metadata"];
-        metadata["name"] = key.name().into();
-        if !key.namespace().is_empty() {
-            metadata["namespace"] = key.namespace().into();
-        }
-        metadata["uid"] = object_name::uid(uid).into();
-        metadata["creationTimestamp"] = CREATED_AT.into();
-        ObjectDraft::write(&resource, object)
     }
 }
 

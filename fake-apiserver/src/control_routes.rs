@@ -12,8 +12,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::{
-    ApiServer,
-    api_server::{RequestedWriteError, StartChurnError},
+    ApiServer, RequestedWriteError, StartChurnError,
     control::{ChurnRequest, ControlError, WriteRequest},
     storage::WriteError,
 };

@@ -34,8 +34,10 @@ pub mod watch;
 pub mod watch_cache;
 mod watch_stream;
 pub mod watcher_registry;
+mod write_request;
 
-pub use api_server::{ApiServer, RequestedWriteError, StartChurnError};
+pub use api_server::{ApiServer, StartChurnError};
 pub use routes::router;
 pub use run::{RunError, run};
 pub use serve::serve;
+pub use write_request::RequestedWriteError;

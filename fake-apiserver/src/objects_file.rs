@@ -127,7 +127,16 @@ pub fn interpret(documents: Vec<Value>) -> Result<Vec<(Resource, ObjectDraft)>, 
 }
 
 fn parse_yaml(text: &str) -> Result<Vec<Value>, serde_saphyr::Error> {
-    serde_saphyr::from_multiple(text)
+    // The parser's usual limits are for small configurations: a thousand pods exceed them. Those on depth and aliases stay.
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_documents: usize::MAX,
+            max_events: usize::MAX,
+            max_nodes: usize::MAX,
+            max_total_scalar_bytes: usize::MAX,
+        },
+    };
+    serde_saphyr::from_multiple_with_options(text, options)
 }
 
 #[derive(Default)]

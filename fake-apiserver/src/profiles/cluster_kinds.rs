@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{CREATED_AT, managed_fields, template::gap};
 use crate::stored_object::MARKER_ANNOTATION;
 
-const NODE_IMAGES: usize = 40;
+const NODE_IMAGES: usize = 60;
 
 pub(super) fn node() -> Value {
     let mut labels: Map<String, Value> = (0..24)

@@ -23,7 +23,7 @@ struct Size {
 pub(super) fn small() -> Value {
     pod(&Size {
         containers: 1,
-        variables: 3,
+        variables: 2,
         labels: 1,
         annotations: 1,
         script_lines: 0,
@@ -46,7 +46,7 @@ pub(super) fn large() -> Value {
         variables: 14,
         labels: 10,
         annotations: 16,
-        script_lines: 90,
+        script_lines: 105,
     })
 }
 

@@ -8,4 +8,7 @@
 //! - [`measure`]: clocks, histograms, process cost, environment, the run record.
 
 pub mod api;
+pub mod cache;
+pub mod list_watch;
 pub mod measure;
+pub mod workqueue;

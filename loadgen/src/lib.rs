@@ -1,1 +1,19 @@
-//! loadgen.
+//! Drives informers against an API server and measures what a resync period costs and what it buys.
+//!
+//! - [`scenario`], [`plan`]: what is asked, and the trials that answer it.
+//! - [`drive`]: one trial: an informer, a server, a window, verification, numbers.
+//! - [`run`]: the trials of a plan, each against a server process of its own; [`results`] writes their records.
+//! - [`cli`], [`table`]: the command line and what it prints.
+
+pub mod cli;
+pub mod control_client;
+pub mod drive;
+pub mod exit_code;
+pub mod handler_cost;
+pub mod plan;
+pub mod quantity;
+pub mod results;
+pub mod run;
+pub mod scenario;
+pub mod server_process;
+pub mod table;

@@ -1,2 +1,18 @@
-//! loadgen.
-fn main() {}
+//! `loadgen`: measures what an informer's resync period costs and what it buys. See the library's `cli`.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use loadgen::cli::{Cli, execute};
+
+fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "error".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match execute(Cli::parse()) {
+        Ok(code) => code.into(),
+        Err(error) => {
+            loadgen::table::print_error(&format!("{error:#}"));
+            loadgen::exit_code::ExitCode::CouldNotRun.into()
+        }
+    }
+}

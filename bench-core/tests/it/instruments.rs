@@ -167,7 +167,10 @@ fn resident_memory_grows_with_what_is_touched_and_its_peak_can_start_again() {
         "{before:?} {with:?}"
     );
     let freed = resident_memory().expect("procfs");
-    assert!(freed.peak_bytes >= before.now_bytes + SIZE / 2, "{with:?} {freed:?}");
+    assert!(
+        freed.peak_bytes >= before.now_bytes + SIZE / 2,
+        "{with:?} {freed:?}"
+    );
     reset_resident_memory_peak().expect("a process may reset its own peak");
     let after = resident_memory().expect("procfs");
     assert!(after.peak_bytes < with.peak_bytes, "{with:?} {after:?}");

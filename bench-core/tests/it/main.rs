@@ -1,3 +1,12 @@
-//! Integration tests: one binary, one module a subject.
+//! Tests of the whole crate, by component.
 
+mod delta_fifo;
+mod delta_fifo_model;
+mod http_list_watch;
+mod indexer;
+mod informer;
 mod instruments;
+mod model;
+mod reflector;
+mod scripted;
+mod shared_informer;

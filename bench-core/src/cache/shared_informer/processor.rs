@@ -1,0 +1,96 @@
+//! The handlers of a shared informer and who of them is told what (`sharedProcessor` upstream).
+
+use std::{collections::BTreeMap, future::Future, pin::Pin, time::Duration};
+
+use tokio::task::JoinSet;
+
+use crate::api::KubeObject;
+
+use super::{
+    super::Notification,
+    listener::{Listener, ListenerId},
+    periods::{ListenerPeriod, at_least_minimum},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    New,
+    Started,
+    Stopped,
+}
+
+pub(super) struct Processor<T> {
+    pub(super) phase: Phase,
+    pub(super) check_period: Duration,
+    pub(super) listeners: BTreeMap<ListenerId, Listener<T>>,
+    pub(super) tasks: JoinSet<()>,
+    // Tasks of handlers that were added before the start.
+    pub(super) waiting_tasks: Vec<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<T: KubeObject> Processor<T> {
+    pub(super) fn new(check_period: Duration) -> Self {
+        Self {
+            phase: Phase::New,
+            check_period,
+            listeners: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            waiting_tasks: Vec::new(),
+        }
+    }
+
+    /// Settles a new handler's period; before the start a shorter one shortens the check period of all.
+    pub(super) fn admit(&mut self, requested: Duration, now: Duration) -> ListenerPeriod {
+        let mut requested = at_least_minimum(requested);
+        if !requested.is_zero() && requested < self.check_period {
+            if self.phase == Phase::Started {
+                tracing::warn!(?requested, check_period = ?self.check_period, "the informer runs already: the handler's period is raised");
+                requested = self.check_period;
+            } else {
+                self.check_period = requested;
+                for listener in self.listeners.values_mut() {
+                    listener.period.recheck(requested, now);
+                }
+            }
+        }
+        ListenerPeriod::new(requested, self.check_period, now)
+    }
+
+    pub(super) fn start(&mut self) {
+        self.phase = Phase::Started;
+        for task in self.waiting_tasks.drain(..) {
+            self.tasks.spawn(task);
+        }
+    }
+
+    pub(super) fn stop(&mut self) -> JoinSet<()> {
+        self.phase = Phase::Stopped;
+        for listener in self.listeners.values() {
+            listener.close();
+        }
+        self.waiting_tasks.clear();
+        std::mem::take(&mut self.tasks)
+    }
+
+    /// Asks every handler, since each keeps its own mark; true if any is due.
+    pub(super) fn should_resync(&mut self, now: Duration) -> bool {
+        let due = self
+            .listeners
+            .values_mut()
+            .filter_map(|listener| listener.period.ask(now).then_some(()));
+        due.count() > 0
+    }
+
+    pub(super) fn distribute(&self, notification: &Notification<T>) {
+        // Equal versions mean a resync or an unchanged item of a relist, whatever the delta's type was.
+        let unchanged = match notification {
+            Notification::Updated { old, new } => old.resource_version() == new.resource_version(),
+            Notification::Added { .. } | Notification::Deleted { .. } => false,
+        };
+        for listener in self.listeners.values() {
+            if !unchanged || listener.period.is_syncing() {
+                listener.push(notification.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `Indexer`: literal rows of client-go's `thread_safe_store_test.go`, and random operations against a dumb model.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use bench_core::{
+    api::{KubeObject, Object, ObjectKey},
+    cache::{IndexError, IndexFunc, Indexer, NAMESPACE_INDEX, index_by_namespace},
+};
+use proptest::prelude::*;
+
+use crate::scripted::{object, text};
+
+/// Indexes an object under each digit of its version.
+fn by_digit() -> Indexer<Object> {
+    let digits: IndexFunc<Object> = Arc::new(|object: &Object| {
+        let mut digits: Vec<_> = object
+            .resource_version()
+            .to_string()
+            .chars()
+            .map(String::from)
+            .collect();
+        digits.sort_unstable();
+        digits.dedup();
+        digits
+    });
+    Indexer::new(HashMap::from([("digit".to_owned(), digits)]))
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Put(u8, u64),
+    Remove(u8),
+    Replace(Vec<(u8, u64)>),
+}
+
+fn operation() -> impl Strategy<Value = Op> {
+    let version = 1..400_u64;
+    prop_oneof![
+        3 => (0..4_u8, version.clone()).prop_map(|(key, version)| Op::Put(key, version)),
+        2 => (0..4_u8).prop_map(Op::Remove),
+        1 => prop::collection::vec((0..4_u8, version), 0..4).prop_map(Op::Replace),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
+
+    #[test]
+    fn the_cache_and_its_index_do_what_a_scan_does(operations in prop::collection::vec(operation(), 1..16)) {
+        let indexer = by_digit();
+        let mut model = BTreeMap::new();
+        for operation in operations {
+            match operation {
+                Op::Put(key, version) => {
+                    let old = indexer.put(&ObjectKey::new("t", &key.to_string()), &object(&key.to_string(), version));
+                    prop_assert_eq!(old.map(|old| text(&old)), model.insert(key, version).map(|old| format!("{key}@{old}")));
+                }
+                Op::Remove(key) => {
+                    let old = indexer.remove(&ObjectKey::new("t", &key.to_string()));
+                    prop_assert_eq!(old.is_some(), model.remove(&key).is_some());
+                }
+                Op::Replace(list) => {
+                    indexer.replace(list.iter().map(|(key, version)| object(&key.to_string(), *version)).collect()).unwrap();
+                    model = list.into_iter().collect();
+                }
+            }
+            prop_assert_eq!(indexer.len(), model.len());
+            for digit in '0'..='9' {
+                let expected: Vec<_> = model
+                    .iter()
+                    .filter(|(_, version)| version.to_string().contains(digit))
+                    .map(|(key, _)| format!("t/{key}"))
+                    .collect();
+                let keys: Vec<_> = indexer.index_keys("digit", &digit.to_string()).unwrap().iter().map(ToString::to_string).collect();
+                prop_assert_eq!(&keys, &expected);
+                let has_value = indexer.list_index_func_values("digit").contains(&digit.to_string());
+                prop_assert_eq!(has_value, !expected.is_empty(), "no empty set stays in the index");
+            }
+        }
+    }
+}
+
+#[test]
+fn short_lived_namespaces_leave_nothing_in_the_index() {
+    let indexer = Indexer::new(index_by_namespace());
+    for number in 0..1_000 {
+        let json = format!(
+            r#"{{"metadata":{{"name":"a","namespace":"n{number}","resourceVersion":"1"}}}}"#
+        );
+        let object = Arc::new(Object::decode(json.as_bytes()).unwrap());
+        indexer.add(&object).unwrap();
+        assert_eq!(indexer.list_index_func_values(NAMESPACE_INDEX).len(), 1);
+        indexer.remove(&object.key().unwrap());
+    }
+    assert!(indexer.list_index_func_values(NAMESPACE_INDEX).is_empty() && indexer.is_empty());
+}
+
+#[test]
+fn objects_that_share_a_value_are_found_once() {
+    let indexer = by_digit();
+    for (name, version) in [("a", 12), ("b", 21), ("c", 3)] {
+        indexer.add(&object(name, version)).unwrap();
+    }
+    let mut found: Vec<_> = indexer
+        .index("digit", &object("q", 12))
+        .unwrap()
+        .iter()
+        .map(|object| text(object))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, ["a@12", "b@21"]);
+    let unknown = indexer.by_index("nope", "1").unwrap_err();
+    assert_eq!(unknown.to_string(), "index with name nope does not exist");
+}
+
+#[test]
+fn indexes_can_be_added_only_to_an_empty_cache_and_under_a_new_name() {
+    let indexer = by_digit();
+    let again = || {
+        HashMap::from([(
+            "digit".to_owned(),
+            Arc::new(|_: &Object| Vec::new()) as IndexFunc<Object>,
+        )])
+    };
+    assert_eq!(
+        indexer.add_indexers(again()),
+        Err(IndexError::Conflict("digit".to_owned()))
+    );
+    indexer.add_indexers(index_by_namespace()).unwrap();
+    indexer.add(&object("a", 1)).unwrap();
+    assert_eq!(indexer.index_keys(NAMESPACE_INDEX, "t").unwrap().len(), 1);
+    assert_eq!(
+        indexer.add_indexers(index_by_namespace()),
+        Err(IndexError::NotEmpty)
+    );
+}

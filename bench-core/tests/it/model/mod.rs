@@ -1,0 +1,3 @@
+//! Slow, obvious models that share no line with what they check.
+
+pub(crate) mod delta_fifo;

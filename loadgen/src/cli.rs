@@ -1,0 +1,291 @@
+//! The command line: parse, run, print, exit code.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::{Context as _, bail};
+use bench_core::measure::{environment::pin_to_core, record::{Outcome, RunRecord}};
+use clap::{Args, Parser, Subcommand};
+use fake_apiserver::{
+    config::{ObjectSource, ServerConfig},
+    profiles::ProfileKind,
+};
+use reports::{criterion::render_criterion, page::render, read::read_records, summary::summarise};
+
+use crate::{
+    exit_code::ExitCode,
+    handler_cost::HandlerCost,
+    plan::Plan,
+    quantity::{Rate, ResyncPeriod, Share},
+    results::ResultsDirectory,
+    run::{Interrupt, is_profile, run},
+    scenario::{
+        NamedScenario, ScenarioError,
+        choice::{InformerKind, QueuePreset},
+        shipped,
+        written::{Axis, ObjectCount, WrittenDuration},
+    },
+    table,
+};
+
+/// Measures what an informer's resync period costs and what it buys.
+#[derive(Debug, Parser)]
+#[command(name = "loadgen", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Compares resync periods: runs the scenario resync-periods.
+    Compare(RunFlags),
+    /// Runs a scenario: resync-periods, resync-scale, resync-dedup, or a YAML file.
+    Run {
+        /// Name or file.
+        scenario: String,
+        #[command(flatten)]
+        flags: RunFlags,
+    },
+    /// Draws the page of saved records again.
+    Report {
+        /// Directory of a run, or with --criterion of criterion's results.
+        directory: PathBuf,
+        /// Draws criterion's saved results instead.
+        #[arg(long)]
+        criterion: bool,
+    },
+    /// Runs every shipped scenario, small, and checks it; no numbers.
+    Verify,
+    #[command(hide = true)]
+    Serve(ServeFlags),
+}
+
+/// What people turn most; everything else is in the scenario.
+#[derive(Debug, Clone, Args)]
+struct RunFlags {
+    /// Generations of the queue.
+    #[arg(long, value_name = "NAME,…")]
+    queue: Option<Axis<QueuePreset>>,
+    /// Implementation of the informer.
+    #[arg(long, default_value = "informer-bench")]
+    informer: String,
+    /// Plain informer, shared informer, or both.
+    #[arg(long, value_name = "plain,shared")]
+    informer_mode: Option<Axis<InformerKind>>,
+    /// Resync periods, such as off,1s,30s,10m.
+    #[arg(long, value_name = "PERIOD,…")]
+    resync: Option<Axis<ResyncPeriod>>,
+    /// Objects of the profile.
+    #[arg(long, value_name = "N,…", conflicts_with = "objects")]
+    count: Option<Axis<ObjectCount>>,
+    /// Real objects: output of kubectl get -o json or yaml.
+    #[arg(long, value_name = "FILE")]
+    objects: Option<PathBuf>,
+    /// Resource to watch and change, such as pods or deployments.apps.
+    #[arg(long)]
+    resource: Option<String>,
+    /// Changes a second, such as 200/s.
+    #[arg(long, value_name = "RATE")]
+    churn: Option<Axis<Rate>>,
+    /// Cost of one handler call: none, spin:200us or sleep:5ms.
+    #[arg(long, value_name = "COST,…")]
+    handler_cost: Option<Axis<HandlerCost>>,
+    /// Share of live adds and updates that the handler loses, such as 1%.
+    #[arg(long, value_name = "SHARE")]
+    lose: Option<Share>,
+    /// Runs of each variant.
+    #[arg(long)]
+    rounds: Option<std::num::NonZeroU32>,
+    /// Measured time of a trial.
+    #[arg(long, value_name = "DURATION")]
+    window: Option<WrittenDuration>,
+    /// Unmeasured time before it.
+    #[arg(long, value_name = "DURATION")]
+    warm_up: Option<WrittenDuration>,
+    /// Seed of all randomness.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Directory for the results.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Prints one JSON document instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ServeFlags {
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    #[arg(long, default_value = "pod-6k")]
+    profile: String,
+    #[arg(long, default_value_t = 0)]
+    count: usize,
+    #[arg(long)]
+    objects: Option<PathBuf>,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[arg(long)]
+    core: Option<usize>,
+}
+
+/// Does what the command line says. Errors are for a person and mean exit code 2.
+///
+/// # Errors
+/// If it could not be done.
+pub fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.verb {
+        Verb::Compare(flags) => measure("resync-periods", &flags),
+        Verb::Run { scenario, flags } => measure(&scenario, &flags),
+        Verb::Report { directory, criterion: true } => {
+            let rendered = render_criterion(&directory, &directory.join("report"))?;
+            table::print_line(&rendered.index.display().to_string());
+            Ok(ExitCode::Passed)
+        }
+        Verb::Report { directory, criterion: false } => report(&read_records(&directory)?, &directory, Form::Table),
+        Verb::Verify => verify(),
+        Verb::Serve(flags) => serve(flags),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Table,
+}
+
+fn measure(scenario: &str, flags: &RunFlags) -> anyhow::Result<ExitCode> {
+    if flags.informer != "informer-bench" {
+        bail!("--informer {}: only informer-bench runs here so far; client-go and kube-rs come with the peers", flags.informer);
+    }
+    let mut named = NamedScenario::load(scenario)?;
+    flags.apply(&mut named)?;
+    let form = if flags.json { Form::Json } else { Form::Table };
+    run_scenario(&named, flags.out.as_deref(), form)
+}
+
+fn run_scenario(named: &NamedScenario, out: Option<&std::path::Path>, form: Form) -> anyhow::Result<ExitCode> {
+    let plan = Plan::new(named);
+    if let Some(profile) = plan.scenario.cluster.profile.as_deref().filter(|profile| !is_profile(profile)) {
+        let known: Vec<_> = ProfileKind::ALL.iter().map(|kind| kind.name()).collect();
+        bail!("no profile {profile:?}: there are {}", known.join(", "));
+    }
+    if let Some(objects) = &plan.objects {
+        fake_apiserver::objects_file::read(objects)?;
+    }
+    let results = ResultsDirectory::create(out, &named.name)?;
+    let command = std::env::args().skip(1).fold("loadgen".to_owned(), |command, word| command + " " + &word);
+    let interrupt = Interrupt::default();
+    // The reflector and the resync wait on the queue's lock while a handler runs, each on a worker of its own.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(6).enable_all().build()?;
+    let records = runtime.block_on(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        interrupt.listen(&mut tasks);
+        run(&plan, &results, &command, &interrupt).await
+    })?;
+    let reported = report(&records, results.path(), form)?;
+    Ok(if interrupt.is_set() { ExitCode::Interrupted } else { reported })
+}
+
+fn report(records: &[RunRecord], directory: &std::path::Path, form: Form) -> anyhow::Result<ExitCode> {
+    if records.is_empty() {
+        bail!("nothing was measured: there is no record");
+    }
+    let rendered = render(records, directory)?;
+    match form {
+        Form::Json => table::print_line(&serde_json::to_string(records).context("records cannot be written as JSON")?),
+        Form::Table => {
+            table::print(&summarise(records));
+            table::print_line(&rendered.index.display().to_string());
+        }
+    }
+    let failed = |record: &RunRecord| matches!(record.outcome, Outcome::Failed { .. });
+    let broken = |record: &RunRecord| matches!(record.outcome, Outcome::Error { .. });
+    Ok(if records.iter().any(failed) {
+        ExitCode::Failed
+    } else if records.iter().any(broken) {
+        ExitCode::CouldNotRun
+    } else {
+        ExitCode::Passed
+    })
+}
+
+fn verify() -> anyhow::Result<ExitCode> {
+    let mut worst = ExitCode::Passed;
+    for name in shipped::NAMES {
+        let mut named = NamedScenario::load(name)?;
+        named.scenario = named.scenario.small();
+        table::print_line(&format!("verifying {name}"));
+        worst = worst.max(run_scenario(&named, None, Form::Table)?);
+    }
+    Ok(worst)
+}
+
+fn serve(flags: ServeFlags) -> anyhow::Result<ExitCode> {
+    if let Some(core) = flags.core {
+        pin_to_core(core).with_context(|| format!("the server cannot be kept on core {core}"))?;
+    }
+    let mut config = ServerConfig::empty(flags.listen, flags.seed);
+    config.objects = match flags.objects {
+        Some(file) => vec![ObjectSource::File(file)],
+        None => {
+            let kind = ProfileKind::ALL.into_iter().find(|kind| kind.name() == flags.profile);
+            let kind = kind.with_context(|| format!("no profile {:?}", flags.profile))?;
+            vec![ObjectSource::Profile { kind, count: flags.count }]
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ready = |address| table::print_line(&format!("listening on http://{address}"));
+    runtime.block_on(fake_apiserver::run(config, ready, std::future::pending()))?;
+    Ok(ExitCode::Passed)
+}
+
+impl RunFlags {
+    fn apply(&self, named: &mut NamedScenario) -> Result<(), ScenarioError> {
+        let scenario = &mut named.scenario;
+        let varied = self.queue.is_some()
+            || self.informer_mode.is_some()
+            || self.resync.is_some()
+            || self.count.is_some()
+            || self.churn.is_some()
+            || self.handler_cost.is_some();
+        if varied {
+            // Flags vary the lists; a scenario's explicit variants would hide them.
+            scenario.variants.clear();
+        }
+        set(&mut scenario.queue, self.queue.as_ref());
+        set(&mut scenario.informer, self.informer_mode.as_ref());
+        set(&mut scenario.resync, self.resync.as_ref());
+        set(&mut scenario.churn.rate_per_second, self.churn.as_ref());
+        set(&mut scenario.handler.cost, self.handler_cost.as_ref());
+        set(&mut scenario.handler.lose, self.lose.as_ref());
+        set(&mut scenario.rounds, self.rounds.as_ref());
+        set(&mut scenario.window, self.window.as_ref());
+        set(&mut scenario.warm_up, self.warm_up.as_ref());
+        set(&mut scenario.seed, self.seed.as_ref());
+        set(&mut scenario.cluster.resource, self.resource.as_ref());
+        if self.count.is_some() {
+            scenario.cluster.count.clone_from(&self.count);
+        }
+        if let Some(objects) = &self.objects {
+            scenario.cluster.objects = Some(objects.clone());
+            scenario.cluster.count = None;
+            scenario.cluster.profile = None;
+        }
+        match scenario.fault() {
+            None => Ok(()),
+            Some((field, message)) => Err(ScenarioError::Invalid {
+                file: "flags".to_owned(),
+                line: 1,
+                field: field.to_owned(),
+                message: message.to_owned(),
+            }),
+        }
+    }
+}
+
+fn set<T: Clone>(field: &mut T, flag: Option<&T>) {
+    if let Some(flag) = flag {
+        field.clone_from(flag);
+    }
+}

@@ -1,0 +1,266 @@
+//! From the log of a trial to its numbers. Pure.
+
+use std::{collections::{BTreeMap, HashMap}, time::Duration};
+
+use bench_core::measure::{
+    clock::MonotonicTime,
+    latency::LatencyRecorder,
+    process::resident_memory,
+    record::{Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary, ResyncTick, Timeline, TimelinePoint},
+};
+use fake_apiserver::control::{CommitRecord, WriteKind};
+
+use super::{
+    DriveSettings,
+    accounting::{account, accounting_violations},
+    recorder::{Cause, Delivery, Log},
+    repair::{RepairModel, RepairSpan, expected_mean_seconds, repairs},
+    sampler::{STEP, nanoseconds},
+};
+
+/// What a trial left behind.
+#[derive(Debug)]
+pub struct Inputs<'a> {
+    /// What was asked.
+    pub settings: &'a DriveSettings,
+    /// Objects in the cache when the informer had synced.
+    pub known: u64,
+    /// Start of the informer.
+    pub began: MonotonicTime,
+    /// End of the first list.
+    pub synced_at: MonotonicTime,
+    /// Start of the window.
+    pub window_began: MonotonicTime,
+    /// End of the window.
+    pub window_ended: MonotonicTime,
+    /// When nothing was pending any more.
+    pub converged_at: MonotonicTime,
+    /// CPU time of the client in the window.
+    pub client_cpu: Duration,
+    /// CPU time of the server in the window.
+    pub server_cpu: Duration,
+    /// Memory of the server.
+    pub server_rss_peak_bytes: u64,
+    /// The server's writes.
+    pub commits: Vec<CommitRecord>,
+    /// What was recorded.
+    pub log: Log,
+    /// What was sampled.
+    pub samples: Vec<TimelinePoint>,
+}
+
+/// Computes the numbers, and what does not add up.
+pub fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
+    let ticks = resync_ticks(inputs);
+    let accounting = account(&inputs.commits, &inputs.log.deliveries);
+    let mut violations = accounting_violations(&accounting);
+    violations.extend(sync_violations(inputs));
+    let resync = summarise_resyncs(inputs, &ticks);
+    let repair = repair_of(inputs, &resync, &ticks);
+    let points = timeline(inputs);
+    let peak = |of: fn(&TimelinePoint) -> u64| points.iter().map(of).max().unwrap_or(0);
+    let cost = Cost {
+        client_cpu_ns: nanoseconds(inputs.client_cpu),
+        server_cpu_ns: nanoseconds(inputs.server_cpu),
+        client_rss_peak_bytes: resident_memory().map_or(0, |memory| memory.peak_bytes),
+        server_rss_peak_bytes: inputs.server_rss_peak_bytes,
+        client_allocations: None,
+        client_allocated_bytes: None,
+        queue_keys_peak: peak(|point| point.queue_keys),
+        queue_deltas_peak: peak(|point| point.queue_deltas),
+        listener_peak: points.iter().filter_map(|point| point.listener).max(),
+    };
+    let measurements = Measurements {
+        time_to_sync_ns: nanoseconds(inputs.synced_at.since(inputs.began)),
+        window_ns: nanoseconds(inputs.window_ended.since(inputs.window_began)),
+        time_to_converge_ns: nanoseconds(inputs.converged_at.since(inputs.window_ended)),
+        generator: generator(inputs),
+        latency: latencies(inputs, &ticks),
+        notifications: notifications(inputs, &resync, accounting.superseded),
+        resync,
+        accounting,
+        repair,
+        cost,
+        timeline: Timeline { step_ns: nanoseconds(STEP), points },
+    };
+    (measurements, violations)
+}
+
+impl Inputs<'_> {
+    fn in_window(&self, at_ns: u64) -> bool {
+        (self.window_began.nanoseconds..self.window_ended.nanoseconds).contains(&at_ns)
+    }
+}
+
+/// Every resync of the trial with its drain: Sync deltas leave the queue in the order of their resyncs.
+fn resync_ticks(inputs: &Inputs<'_>) -> Vec<(u64, ResyncTick)> {
+    let returns: Vec<u64> = syncs(inputs).map(|delivery| delivery.returned_ns).collect();
+    let mut enqueued_before = 0;
+    let tick = |resync: &super::recorder::RecordedResync| {
+        enqueued_before += resync.outcome.enqueued;
+        let last = usize::try_from(enqueued_before).ok().and_then(|count| count.checked_sub(1));
+        let drained = last.and_then(|last| returns.get(last)).filter(|_| resync.outcome.enqueued > 0);
+        let skipped = resync.outcome.skipped_pending.iter();
+        let tick = ResyncTick {
+            at_ns: resync.began_ns.saturating_sub(inputs.window_began.nanoseconds),
+            known: resync.outcome.known,
+            enqueued: resync.outcome.enqueued,
+            skipped_pending: skipped.map(|(delta_type, count)| (delta_type.name().to_owned(), *count)).collect(),
+            missing: resync.outcome.missing,
+            lock_wait_ns: resync.locked_ns.saturating_sub(resync.began_ns),
+            lock_hold_ns: resync.released_ns.saturating_sub(resync.locked_ns),
+            drain_ns: drained.map(|drained| drained.saturating_sub(resync.began_ns)),
+        };
+        (resync.began_ns, tick)
+    };
+    inputs.log.resyncs.iter().map(tick).collect()
+}
+
+fn syncs<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = &'a Delivery> {
+    inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Resync)
+}
+
+fn sync_violations(inputs: &Inputs<'_>) -> Vec<String> {
+    let enqueued: u64 = inputs.log.resyncs.iter().map(|resync| resync.outcome.enqueued).sum();
+    let delivered = syncs(inputs).count() as u64;
+    let mut violations = Vec::new();
+    if enqueued != delivered {
+        violations.push(format!("resyncs put {enqueued} Sync deltas into the queue, but the handler was called for {delivered}"));
+    }
+    for resync in &inputs.log.resyncs {
+        let outcome = &resync.outcome;
+        if outcome.known != outcome.enqueued + outcome.skipped() + outcome.missing {
+            violations.push(format!("a resync does not balance: {outcome:?}"));
+        }
+    }
+    violations
+}
+
+fn summarise_resyncs(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> ResyncSummary {
+    let in_window: Vec<_> = ticks.iter().filter(|(at, _)| inputs.in_window(*at)).collect();
+    let intervals = in_window.len().saturating_sub(1) as u64;
+    let first_and_last = in_window.first().zip(in_window.last()).filter(|_| intervals > 0);
+    let window = inputs.window_ended.since(inputs.window_began);
+    let expected = inputs.settings.resync_period.map_or(0.0, |period| window.as_secs_f64() / period.as_secs_f64());
+    ResyncSummary {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a window holds few periods")]
+        expected: expected as u64,
+        fired: in_window.len() as u64,
+        effective_period_ns: first_and_last.map(|(first, last)| (last.0 - first.0) / intervals),
+        ticks: in_window.into_iter().map(|(_, tick)| tick.clone()).collect(),
+    }
+}
+
+fn generator(inputs: &Inputs<'_>) -> Generator {
+    let mut lateness = LatencyRecorder::new();
+    let mut committed_by_kind: BTreeMap<String, u64> = BTreeMap::new();
+    let mut committed = 0;
+    for commit in &inputs.commits {
+        if inputs.in_window(commit.committed_ns) {
+            committed += 1;
+            let kind = match commit.kind {
+                WriteKind::Create => "create",
+                WriteKind::Update => "update",
+                WriteKind::Delete => "delete",
+            };
+            *committed_by_kind.entry(kind.to_owned()).or_default() += 1;
+        }
+        if inputs.in_window(commit.scheduled_ns) {
+            lateness.record_between(commit.scheduled_ns, commit.committed_ns);
+        }
+    }
+    let window = inputs.window_ended.since(inputs.window_began).as_secs_f64();
+    let rate = inputs.settings.churn.as_ref().map_or(0.0, |churn| churn.rate_per_second);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate times a window is small")]
+    let scheduled = (rate * window).round() as u64;
+    Generator { scheduled, committed, committed_by_kind, lateness: lateness.to_series() }
+}
+
+/// Events are taken by when they were *scheduled*: one that was due in the window counts with its whole delay, however late it
+/// came.
+fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<String, LatencySeries> {
+    let received: HashMap<u64, u64> = inputs.log.received.iter().copied().collect();
+    let live = inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Live);
+    let handled: HashMap<u64, &Delivery> = live.map(|delivery| (delivery.version, delivery)).collect();
+    let drains: Vec<_> = ticks.iter().map(|(at, tick)| (*at, tick.drain_ns.map_or(u64::MAX, |drain| at + drain))).collect();
+    let mut recorders: BTreeMap<&str, LatencyRecorder> = BTreeMap::new();
+    for commit in inputs.commits.iter().filter(|commit| inputs.in_window(commit.scheduled_ns)) {
+        let Some(delivery) = handled.get(&commit.resource_version) else { continue };
+        let mut record = |series, from, to| recorders.entry(series).or_default().record_between(from, to);
+        record("live", commit.scheduled_ns, delivery.returned_ns);
+        record("live.server", commit.scheduled_ns, commit.committed_ns);
+        if let Some(received) = received.get(&commit.resource_version) {
+            record("live.wire", commit.committed_ns, *received);
+            record("live.queue", *received, delivery.began_ns);
+        }
+        record("live.handler", delivery.began_ns, delivery.returned_ns);
+        let in_drain = drains.iter().any(|(from, to)| (*from..*to).contains(&commit.scheduled_ns));
+        let split = if in_drain { "live.in_drain" } else { "live.outside_drain" };
+        record(split, commit.scheduled_ns, delivery.returned_ns);
+    }
+    recorders.into_iter().map(|(name, recorder)| (name.to_owned(), recorder.to_series())).collect()
+}
+
+fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -> Notifications {
+    let mut notifications = Notifications { superseded, ..Notifications::default() };
+    for delivery in inputs.log.deliveries.iter().filter(|delivery| inputs.in_window(delivery.returned_ns)) {
+        let counter = match delivery.cause {
+            Cause::Initial => &mut notifications.initial,
+            Cause::Live => &mut notifications.live,
+            Cause::Relist => &mut notifications.relist,
+            Cause::Resync => &mut notifications.sync,
+        };
+        *counter += 1;
+    }
+    notifications.skipped_pending = resync.ticks.iter().flat_map(|tick| tick.skipped_pending.values()).sum();
+    notifications
+}
+
+fn repair_of(
+    inputs: &Inputs<'_>,
+    resync: &ResyncSummary,
+    ticks: &[(u64, ResyncTick)],
+) -> Option<bench_core::measure::record::Repair> {
+    let settings = inputs.settings;
+    let interval_ns = resync.effective_period_ns.or_else(|| settings.resync_period.map(nanoseconds));
+    let longest_drain = ticks.iter().filter_map(|(_, tick)| tick.drain_ns).max().unwrap_or(0);
+    let expected = interval_ns.and_then(|interval| {
+        let rate = settings.churn.as_ref().map_or(0.0, |churn| churn.rate_per_second);
+        let cost = settings.handler_cost.duration().as_secs_f64();
+        if inputs.known == 0 {
+            return None;
+        }
+        expected_mean_seconds(RepairModel {
+            informer: settings.informer,
+            interval: interval as f64 / 1e9,
+            drain: inputs.known as f64 * cost / (1.0 - rate * cost).max(0.01),
+            live_rate_per_key: rate * (1.0 - settings.losses.adds_and_updates) / inputs.known as f64,
+        })
+    });
+    let span = RepairSpan {
+        losses_until_ns: inputs.window_ended.nanoseconds.saturating_sub(interval_ns.unwrap_or(0) + longest_drain),
+        repairs_until_ns: inputs.window_ended.nanoseconds,
+    };
+    repairs(&inputs.log.deliveries, span, expected.map(|seconds| seconds * 1e9))
+}
+
+/// The samples, with the 99th percentile of the live events that were handled since the sample before.
+fn timeline(inputs: &Inputs<'_>) -> Vec<TimelinePoint> {
+    let scheduled: HashMap<u64, u64> =
+        inputs.commits.iter().map(|commit| (commit.resource_version, commit.scheduled_ns)).collect();
+    let live: Vec<_> = inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Live).collect();
+    let mut next = live.partition_point(|delivery| delivery.returned_ns < inputs.window_began.nanoseconds);
+    let mut points = inputs.samples.clone();
+    for point in &mut points {
+        let until = inputs.window_began.nanoseconds + point.at_ns;
+        let mut recorder = LatencyRecorder::new();
+        while let Some(delivery) = live.get(next).filter(|delivery| delivery.returned_ns <= until) {
+            if let Some(scheduled) = scheduled.get(&delivery.version) {
+                recorder.record_between(*scheduled, delivery.returned_ns);
+            }
+            next += 1;
+        }
+        point.live_p99_ns = recorder.to_series().p99_ns;
+    }
+    points
+}

@@ -1,0 +1,291 @@
+//! The informers of this repository under one face: plain with an inline handler, shared with a task.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use bench_core::{
+    api::{Object, ResourceVersion},
+    cache::{
+        AddOrigin, ControllerPlacement, DeltaObject, HandlerRegistration, Indexer, Informer, InformerSettings,
+        InlineEventHandler, Notification, QueueLength, ReflectorSettings, ResourceEventHandler, RunningInformer,
+        SharedInformer, SharedInformerSettings, index_by_namespace,
+    },
+    list_watch::HttpListWatch,
+    measure::clock::MonotonicTime,
+    workqueue::WorkQueue,
+};
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use tokio::task::JoinSet;
+
+use super::{DriveSettings, recorder::Recorder};
+use crate::{
+    handler_cost::{CostExecutor, HandlerCost, SleepDebt},
+    scenario::choice::{HandlerKind, InformerKind},
+};
+
+type HttpClient = Client<HttpConnector, Empty<Bytes>>;
+
+pub(super) enum UnderTest {
+    Plain(RunningInformer<Object, Recorder>, Workers),
+    Shared(Box<SharedInformer<Object, Recorder>>, HandlerRegistration, Workers),
+}
+
+/// The reconcilers behind a workqueue; none for an inline handler.
+pub(super) struct Workers {
+    queue: WorkQueue<String>,
+    tasks: JoinSet<()>,
+}
+
+/// Spends a handler's cost on a thread of its own or, where it sleeps in a task, without blocking the runtime.
+struct Cost {
+    cost: HandlerCost,
+    executor: CostExecutor,
+    debt: SleepDebt,
+}
+
+struct Handler {
+    recorder: Recorder,
+    cost: Cost,
+    queue: Option<WorkQueue<String>>,
+}
+
+pub(super) fn http_list_watch(settings: &DriveSettings) -> HttpListWatch<HttpClient, Object> {
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    HttpListWatch::new(client, &settings.base_url, &settings.resource, None)
+}
+
+pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Result<UnderTest> {
+    let reflector = ReflectorSettings::client_go(settings.seed);
+    let mut workers = Workers { queue: WorkQueue::new(), tasks: JoinSet::new() };
+    let (cost, queue) = match settings.handler {
+        HandlerKind::Probe => (HandlerCost::None, None),
+        HandlerKind::Inline => (settings.handler_cost, None),
+        HandlerKind::WorkQueue => {
+            workers.spawn(settings.workers, settings.handler_cost);
+            (HandlerCost::None, Some(workers.queue.clone()))
+        }
+    };
+    let handler = Handler { recorder: recorder.clone(), cost: Cost::new(cost), queue };
+    match settings.informer {
+        InformerKind::Plain => {
+            let placement = ControllerPlacement::Thread;
+            let informer_settings = InformerSettings { resync_period: settings.resync_period, placement, reflector };
+            let list_watch = http_list_watch(settings);
+            let informer = Informer::start(list_watch, informer_settings, handler, index_by_namespace(), recorder.clone())
+                .context("the controller's thread cannot be made")?;
+            Ok(UnderTest::Plain(informer, workers))
+        }
+        InformerKind::Shared => {
+            let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
+            let informer_settings = SharedInformerSettings { default_resync_period, reflector };
+            let informer = SharedInformer::new(informer_settings, index_by_namespace(), recorder.clone());
+            let registration = informer.add_event_handler(handler)?;
+            informer.start(http_list_watch(settings));
+            Ok(UnderTest::Shared(Box::new(informer), registration, workers))
+        }
+    }
+}
+
+impl UnderTest {
+    pub(super) async fn wait_until_synced(&self) {
+        match self {
+            Self::Plain(informer, _) => informer.wait_until_synced().await,
+            Self::Shared(_, registration, _) => {
+                // The handlers here do not panic; if one did, convergence would fail.
+                let _ = registration.wait_until_synced().await;
+            }
+        }
+    }
+
+    pub(super) fn cached_objects(&self) -> u64 {
+        let indexer = match self {
+            Self::Plain(informer, _) => informer.indexer(),
+            Self::Shared(informer, _, _) => informer.indexer(),
+        };
+        indexer.len() as u64
+    }
+
+    pub(super) fn queue_length(&self) -> QueueLength {
+        match self {
+            Self::Plain(informer, _) => informer.queue_length(),
+            Self::Shared(informer, _, _) => informer.queue_length(),
+        }
+    }
+
+    /// Notifications in the listener's buffer; a plain informer has none.
+    pub(super) fn listener_pending(&self) -> Option<u64> {
+        match self {
+            Self::Plain(..) => None,
+            Self::Shared(_, registration, _) => Some(registration.pending()),
+        }
+    }
+
+    pub(super) fn end_resyncs(&self) {
+        match self {
+            Self::Plain(informer, _) => informer.end_resyncs(),
+            Self::Shared(informer, _, _) => informer.end_resyncs(),
+        }
+    }
+
+    /// Waits until the informer has seen `version` and nothing is pending anywhere; false if that took too long.
+    pub(super) async fn wait_until_converged(&self, version: u64, settings: &DriveSettings) -> bool {
+        let backlog = self.queue_length().deltas + self.listener_pending().unwrap_or(0);
+        let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
+        let limit = Duration::from_secs(10).max(2 * settings.handler_cost.duration().saturating_mul(backlog));
+        let converged = async {
+            let mut poll = tokio::time::interval(Duration::from_millis(5));
+            loop {
+                poll.tick().await;
+                let seen = self.last_version().number().is_some_and(|seen| seen >= version);
+                let idle = self.queue_length().keys == 0 && self.listener_pending().unwrap_or(0) == 0;
+                // Takes the queue's lock, hence waits for a handler that runs under it.
+                if seen && idle && self.has_synced() && self.queue_length().keys == 0 {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(limit, converged).await.is_ok()
+    }
+
+    /// Stops everything and returns the cache.
+    pub(super) async fn stop(self) -> Arc<Indexer<Object>> {
+        match self {
+            Self::Plain(informer, workers) => {
+                let indexer = informer.stop().await;
+                workers.stop().await;
+                indexer
+            }
+            Self::Shared(informer, _, workers) => {
+                informer.stop().await;
+                workers.stop().await;
+                Arc::clone(informer.indexer())
+            }
+        }
+    }
+
+    fn last_version(&self) -> ResourceVersion {
+        match self {
+            Self::Plain(informer, _) => informer.last_sync_resource_version(),
+            Self::Shared(informer, _, _) => informer.last_sync_resource_version(),
+        }
+    }
+
+    fn has_synced(&self) -> bool {
+        match self {
+            Self::Plain(informer, _) => informer.has_synced(),
+            Self::Shared(informer, _, _) => informer.has_synced(),
+        }
+    }
+}
+
+impl Workers {
+    fn spawn(&mut self, count: usize, cost: HandlerCost) {
+        for _ in 0..count {
+            let queue = self.queue.clone();
+            self.tasks.spawn(async move {
+                let mut cost = Cost::new(cost);
+                while let Some(key) = queue.get().await {
+                    cost.spend_async().await;
+                    queue.done(&key);
+                }
+            });
+        }
+    }
+
+    async fn stop(mut self) {
+        self.queue.shut_down();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl Cost {
+    fn new(cost: HandlerCost) -> Self {
+        Self { cost, executor: CostExecutor::new(cost), debt: SleepDebt::default() }
+    }
+
+    async fn spend_async(&mut self) {
+        let HandlerCost::Sleep(cost) = self.cost else { return self.executor.spend() };
+        if let Some(portion) = self.debt.charge(cost) {
+            let began = MonotonicTime::now();
+            // Tokio's timers tick in milliseconds; what a sleep overshoots is taken off the next.
+            tokio::time::sleep(portion).await;
+            self.debt.slept(MonotonicTime::now().since(began));
+        }
+    }
+}
+
+impl Handler {
+    /// Returns whether the call is lost, after queueing its key if it is not.
+    fn take(&self, notification: &Notification<Object>, cause: super::Cause) -> bool {
+        let lost = self.recorder.loses(notification, cause);
+        if let Some(queue) = self.queue.as_ref().filter(|_| !lost) {
+            if let Some(key) = key_of(notification) {
+                queue.add(key);
+            }
+        }
+        lost
+    }
+
+    fn call(&mut self, notification: &Notification<Object>) {
+        let began_ns = MonotonicTime::now().nanoseconds;
+        let cause = self.recorder.cause_by_delta(notification);
+        let lost = self.take(notification, cause);
+        if cause != super::Cause::Initial {
+            self.cost.executor.spend();
+        }
+        self.recorder.handled(notification, cause, began_ns, lost);
+    }
+
+    async fn call_async(&mut self, notification: Notification<Object>) {
+        let began_ns = MonotonicTime::now().nanoseconds;
+        let cause = Recorder::cause_by_versions(&notification);
+        let lost = self.take(&notification, cause);
+        if cause != super::Cause::Initial {
+            self.cost.spend_async().await;
+        }
+        self.recorder.handled(&notification, cause, began_ns, lost);
+    }
+}
+
+impl InlineEventHandler<Object> for Handler {
+    fn on_add(&mut self, object: &Arc<Object>, origin: AddOrigin) {
+        self.call(&Notification::Added { object: Arc::clone(object), origin });
+    }
+
+    fn on_update(&mut self, old: &Arc<Object>, new: &Arc<Object>) {
+        self.call(&Notification::Updated { old: Arc::clone(old), new: Arc::clone(new) });
+    }
+
+    fn on_delete(&mut self, object: &DeltaObject<Object>) {
+        self.call(&Notification::Deleted { object: object.clone() });
+    }
+}
+
+impl ResourceEventHandler<Object> for Handler {
+    async fn on_add(&mut self, object: Arc<Object>, origin: AddOrigin) {
+        self.call_async(Notification::Added { object, origin }).await;
+    }
+
+    async fn on_update(&mut self, old: Arc<Object>, new: Arc<Object>) {
+        self.call_async(Notification::Updated { old, new }).await;
+    }
+
+    async fn on_delete(&mut self, object: DeltaObject<Object>) {
+        self.call_async(Notification::Deleted { object }).await;
+    }
+}
+
+fn key_of(notification: &Notification<Object>) -> Option<String> {
+    use bench_core::api::KubeObject as _;
+    let object = match notification {
+        Notification::Added { object, .. } => Some(object),
+        Notification::Updated { new, .. } => Some(new),
+        Notification::Deleted { object } => object.last_known(),
+    };
+    object.and_then(|object| object.key().ok()).map(|key| key.to_string())
+}

@@ -1,0 +1,261 @@
+//! What an informer and its handler did, with times. The one place where the measured path is touched: a clock reading and an
+//! append for each notification.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bench_core::{
+    api::{KubeObject, Object, ObjectKey, ResourceVersion},
+    cache::{AddOrigin, DeltaType, InformerObserver, Notification, QueueOperation, ResyncOutcome},
+    measure::clock::MonotonicTime,
+};
+use parking_lot::Mutex;
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
+
+/// Why a handler was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// An item of the first list.
+    Initial,
+    /// An event of the watch.
+    Live,
+    /// A relist.
+    Relist,
+    /// A resync.
+    Resync,
+}
+
+/// What kind of call it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// `on_add`.
+    Add,
+    /// `on_update`.
+    Update,
+    /// `on_delete` with the object's last state.
+    Delete,
+    /// `on_delete` with a tombstone.
+    DeleteUnknown,
+}
+
+/// One call of the handler.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    /// Which object.
+    pub key: ObjectKey,
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Which method.
+    pub call: Call,
+    /// Why.
+    pub cause: Cause,
+    /// Version before, of an update.
+    pub old_version: Option<u64>,
+    /// Version now.
+    pub version: u64,
+    /// Begin of the call.
+    pub began_ns: u64,
+    /// Return of the handler.
+    pub returned_ns: u64,
+    /// Whether the handler lost it on purpose.
+    pub lost: bool,
+}
+
+/// One resync of the queue.
+#[derive(Debug, Clone)]
+pub struct RecordedResync {
+    /// The timer fired.
+    pub began_ns: u64,
+    /// The lock was given.
+    pub locked_ns: u64,
+    /// The lock was given back.
+    pub released_ns: u64,
+    /// What it did.
+    pub outcome: ResyncOutcome,
+}
+
+/// Shares of live calls that a handler loses without telling the informer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Losses {
+    /// Of adds and updates.
+    pub adds_and_updates: f64,
+    /// Of deletes.
+    pub deletes: f64,
+}
+
+/// Everything that was recorded.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Calls in order.
+    pub deliveries: Vec<Delivery>,
+    /// (version, received) of watch events, in order.
+    pub received: Vec<(u64, u64)>,
+    /// Resyncs in order.
+    pub resyncs: Vec<RecordedResync>,
+}
+
+/// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
+#[derive(Debug, Clone)]
+pub struct Recorder(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    resync: Mutex<(u64, u64, ResyncOutcome)>,
+    received: Mutex<Vec<(u64, u64)>>,
+    resyncs: Mutex<Vec<RecordedResync>>,
+    /// Type of the delta whose notification is being delivered; a plain informer's handler runs right after.
+    delta_type: Mutex<Option<DeltaType>>,
+    live: AtomicU64,
+    sync: AtomicU64,
+    stale: AtomicU64,
+}
+
+#[derive(Debug)]
+struct State {
+    deliveries: Vec<Delivery>,
+    losses: Losses,
+    random: ChaCha12Rng,
+    stale: HashMap<ObjectKey, u64>,
+}
+
+impl Recorder {
+    /// Records nothing yet; losses are drawn from `seed`.
+    pub fn new(losses: Losses, seed: u64) -> Self {
+        let random = ChaCha12Rng::seed_from_u64(seed ^ 0x1055_e5);
+        let state = State { deliveries: Vec::new(), losses, random, stale: HashMap::new() };
+        Self(Arc::new(Shared {
+            state: Mutex::new(state),
+            resync: Mutex::default(),
+            received: Mutex::default(),
+            resyncs: Mutex::default(),
+            delta_type: Mutex::new(None),
+            live: AtomicU64::new(0),
+            sync: AtomicU64::new(0),
+            stale: AtomicU64::new(0),
+        }))
+    }
+
+    /// The cause of a plain informer's call, by the delta that is being delivered.
+    pub fn cause_by_delta(&self, notification: &Notification<Object>) -> Cause {
+        match (*self.0.delta_type.lock(), notification) {
+            (Some(DeltaType::Sync), _) => Cause::Resync,
+            (_, Notification::Added { origin: AddOrigin::InitialList, .. }) => Cause::Initial,
+            (Some(DeltaType::Replaced), _) => Cause::Relist,
+            (_, Notification::Deleted { object }) if object.is_final_state_unknown() => Cause::Relist,
+            _ => Cause::Live,
+        }
+    }
+
+    /// The cause of a shared informer's call, for which only the notification is there: equal versions are a resync.
+    pub fn cause_by_versions(notification: &Notification<Object>) -> Cause {
+        match notification {
+            Notification::Added { origin: AddOrigin::InitialList, .. } => Cause::Initial,
+            Notification::Updated { old, new } if old.resource_version() == new.resource_version() => Cause::Resync,
+            Notification::Deleted { object } if object.is_final_state_unknown() => Cause::Relist,
+            _ => Cause::Live,
+        }
+    }
+
+    /// Decides whether the handler loses this call. Only live calls are lost.
+    pub fn loses(&self, notification: &Notification<Object>, cause: Cause) -> bool {
+        if cause != Cause::Live {
+            return false;
+        }
+        let mut state = self.0.state.lock();
+        let share = match notification {
+            Notification::Deleted { .. } => state.losses.deletes,
+            Notification::Added { .. } | Notification::Updated { .. } => state.losses.adds_and_updates,
+        };
+        share > 0.0 && state.random.random_bool(share.min(1.0))
+    }
+
+    /// Notes a call that has returned, or that the handler lost.
+    pub fn handled(&self, notification: &Notification<Object>, cause: Cause, began_ns: u64, lost: bool) {
+        let (object, call, old_version) = match notification {
+            Notification::Added { object, .. } => (Some(object), Call::Add, None),
+            Notification::Updated { old, new } => (Some(new), Call::Update, number(&old.resource_version())),
+            Notification::Deleted { object } if object.is_final_state_unknown() => {
+                (object.last_known(), Call::DeleteUnknown, None)
+            }
+            Notification::Deleted { object } => (object.last_known(), Call::Delete, None),
+        };
+        let Some(object) = object else { return };
+        let Ok(key) = object.key() else { return };
+        let version = number(&object.resource_version()).unwrap_or(0);
+        let uid = Box::from(object.uid());
+        let returned_ns = MonotonicTime::now().nanoseconds;
+        match cause {
+            Cause::Live => &self.0.live,
+            Cause::Resync => &self.0.sync,
+            Cause::Initial | Cause::Relist => &self.0.stale,
+        }
+        .fetch_add(u64::from(matches!(cause, Cause::Live | Cause::Resync)), Ordering::Relaxed);
+        let mut state = self.0.state.lock();
+        if lost && !matches!(call, Call::Delete | Call::DeleteUnknown) {
+            state.stale.insert(key.clone(), returned_ns);
+        } else {
+            state.stale.remove(&key);
+        }
+        self.0.stale.store(state.stale.len() as u64, Ordering::Relaxed);
+        state.deliveries.push(Delivery { key, uid, call, cause, old_version, version, began_ns, returned_ns, lost });
+    }
+
+    /// Live calls, sync calls and stale keys so far.
+    pub fn counts(&self) -> (u64, u64, u64) {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (load(&self.0.live), load(&self.0.sync), load(&self.0.stale))
+    }
+
+    /// Takes everything that was recorded.
+    pub fn take(&self) -> Log {
+        Log {
+            deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
+            received: std::mem::take(&mut *self.0.received.lock()),
+            resyncs: std::mem::take(&mut *self.0.resyncs.lock()),
+        }
+    }
+}
+
+impl InformerObserver<Object> for Recorder {
+    fn resync_began(&self) {
+        self.0.resync.lock().0 = MonotonicTime::now().nanoseconds;
+    }
+
+    fn lock_acquired(&self, operation: QueueOperation) {
+        if operation == QueueOperation::Resync {
+            self.0.resync.lock().1 = MonotonicTime::now().nanoseconds;
+        }
+    }
+
+    fn resync_ended(&self, outcome: &ResyncOutcome) {
+        self.0.resync.lock().2 = outcome.clone();
+    }
+
+    fn lock_released(&self, operation: QueueOperation) {
+        if operation == QueueOperation::Resync {
+            let released_ns = MonotonicTime::now().nanoseconds;
+            let (began_ns, locked_ns, outcome) = std::mem::take(&mut *self.0.resync.lock());
+            self.0.resyncs.lock().push(RecordedResync { began_ns, locked_ns, released_ns, outcome });
+        }
+    }
+
+    fn event_received(&self, _key: &ObjectKey, resource_version: &ResourceVersion) {
+        if let Some(version) = number(resource_version) {
+            self.0.received.lock().push((version, MonotonicTime::now().nanoseconds));
+        }
+    }
+
+    fn delivering(&self, delta_type: DeltaType, _notification: &Notification<Object>) {
+        *self.0.delta_type.lock() = Some(delta_type);
+    }
+}
+
+fn number(version: &ResourceVersion) -> Option<u64> {
+    version.number()
+}

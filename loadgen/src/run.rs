@@ -1,0 +1,278 @@
+//! The trials of a plan, one after another, each against a server process of its own.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Context as _;
+use bench_core::{
+    api::{Resource, Scope},
+    measure::{
+        environment::{capture, utc_now},
+        record::{Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
+    },
+};
+use fake_apiserver::{
+    control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState},
+    profiles::ProfileKind,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    control_client::ControlClient,
+    drive::{DriveSettings, Driven, Losses, drive},
+    plan::{Plan, PlannedTrial},
+    results::ResultsDirectory,
+    scenario,
+    server_process::{Content, Placement, ServerProcess},
+};
+
+/// Samples below which a 99th percentile is hardly more than the maximum.
+const FEW_SAMPLES: u64 = 1_000;
+
+/// Set by the first Ctrl-C.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens for Ctrl-C: the first asks the run to stop, the second ends the process at once.
+    #[expect(clippy::exit, reason = "a second Ctrl-C means now")]
+    pub fn listen(&self, tasks: &mut tokio::task::JoinSet<()>) {
+        let interrupt = self.clone();
+        tasks.spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if interrupt.0.swap(true, Ordering::AcqRel) {
+                    std::process::exit(130);
+                }
+            }
+        });
+    }
+
+    /// Whether it was pressed.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    async fn wait(&self) {
+        let mut poll = tokio::time::interval(std::time::Duration::from_millis(50));
+        while !self.is_set() {
+            poll.tick().await;
+        }
+    }
+}
+
+/// Runs every trial and writes its record. A trial that fails is a record with the failure in it. After Ctrl-C the trial that
+/// ran is recorded as interrupted and no other is begun.
+///
+/// # Errors
+/// If a record cannot be written.
+pub async fn run(
+    plan: &Plan,
+    results: &ResultsDirectory,
+    command: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<RunRecord>> {
+    let placement = Placement::of_this_machine();
+    let placed = placement.pin_client();
+    let progress = progress(plan);
+    let mut records = Vec::new();
+    for trial in &plan.trials {
+        if interrupt.is_set() {
+            break;
+        }
+        progress.set_message(format!("round {} {}", trial.round + 1, trial.variant.label));
+        let mut record = blank_record(plan, trial, command, &placed)?;
+        let ran = tokio::select! {
+            biased;
+            () = interrupt.wait() => None,
+            ran = run_trial(plan, trial, &placement, &mut record) => Some(ran),
+        };
+        record.outcome = match ran {
+            None => Outcome::Interrupted,
+            Some(Err(error)) => Outcome::Error { message: format!("{error:#}") },
+            Some(Ok(driven)) => conclude(&mut record, driven),
+        };
+        results.write(&record)?;
+        records.push(record);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(records)
+}
+
+async fn run_trial(
+    plan: &Plan,
+    trial: &PlannedTrial,
+    placement: &Placement,
+    record: &mut RunRecord,
+) -> anyhow::Result<Driven> {
+    let profile = plan.scenario.cluster.profile.as_deref().unwrap_or("pod-6k");
+    let content = match &plan.objects {
+        Some(file) => Content::File(file),
+        None => Content::Profile { name: profile, count: trial.variant.count.unwrap_or(0) },
+    };
+    let server = ServerProcess::start(content, plan.scenario.seed, placement).await?;
+    let state = ControlClient::new(server.base_url()).state().await?;
+    let settings = settings(plan, trial, server.base_url(), &state)?;
+    if let Some(resource) = state.resources.get(&plan.scenario.cluster.resource) {
+        record.variant.object_count = resource.objects;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of an object")]
+        let mean = resource.object_size_bytes_mean.round() as u64;
+        record.variant.object_size_bytes_mean = mean;
+    }
+    let driven = drive(&settings).await;
+    server.stop().await;
+    driven
+}
+
+fn settings(plan: &Plan, trial: &PlannedTrial, base_url: &str, state: &ServerState) -> anyhow::Result<DriveSettings> {
+    let scenario = &plan.scenario;
+    let name = &scenario.cluster.resource;
+    let served: Vec<_> = state.resources.keys().map(String::as_str).collect();
+    anyhow::ensure!(served.contains(&name.as_str()), "the server has no {name}: it serves {}", served.join(", "));
+    let variant = &trial.variant;
+    let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
+        resource: name.clone(),
+        rate_per_second: variant.churn_per_second,
+        mix: ChurnMix {
+            create: scenario.churn.mix.create,
+            update: scenario.churn.mix.update,
+            delete: scenario.churn.mix.delete,
+        },
+        arrivals: match scenario.churn.arrivals {
+            scenario::Arrivals::Constant => Arrivals::Constant,
+            scenario::Arrivals::Poisson => Arrivals::Poisson,
+            scenario::Arrivals::Bursty(size) => Arrivals::Bursty { size: size.get() },
+        },
+        keys: match scenario.churn.keys {
+            scenario::KeyChoice::Uniform => KeyChoice::Uniform,
+            scenario::KeyChoice::Zipf(exponent) => KeyChoice::Zipf { exponent },
+        },
+        seed: scenario.seed + u64::from(trial.round),
+        start_at_ns: None,
+    });
+    let handler = &scenario.handler;
+    Ok(DriveSettings {
+        base_url: base_url.to_owned(),
+        resource: resource(name)?,
+        informer: variant.informer,
+        handler: handler.kind,
+        workers: handler.workers.get() as usize,
+        handler_cost: variant.cost,
+        losses: Losses { adds_and_updates: handler.lose.value(), deletes: handler.lose_deletes.value() },
+        resync_period: variant.resync.period(),
+        churn,
+        warm_up: variant.warm_up,
+        window: variant.window,
+        seed: scenario.seed + u64::from(trial.round),
+    })
+}
+
+/// The resource of a plural, of what every server here serves.
+fn resource(plural: &str) -> anyhow::Result<Resource> {
+    let known = [Resource::pods(), Resource::nodes(), Resource::configmaps(), Resource::leases()];
+    if let Some(resource) = known.into_iter().find(|known| known.plural == plural.split('.').next().unwrap_or(plural)) {
+        return Ok(resource);
+    }
+    let (plural, group) = plural.split_once('.').unwrap_or((plural, ""));
+    anyhow::ensure!(!plural.is_empty(), "a resource needs a plural, such as pods or deployments.apps");
+    Ok(Resource::named(group, "v1", plural, "", Scope::Namespaced))
+}
+
+fn blank_record(plan: &Plan, trial: &PlannedTrial, command: &str, placement: &str) -> anyhow::Result<RunRecord> {
+    let scenario = &plan.scenario;
+    let variant = &trial.variant;
+    let nanoseconds = |duration: std::time::Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let source = plan.objects.as_ref().map_or_else(
+        || scenario.cluster.profile.clone().unwrap_or_default(),
+        |file| file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    );
+    Ok(RunRecord {
+        schema_version: SCHEMA_VERSION,
+        scenario: plan.summary.clone(),
+        variant: Variant {
+            label: variant.label.clone(),
+            queue: variant.queue.to_string(),
+            informer: variant.informer.to_string(),
+            resync_period_ns: variant.resync.period().map(nanoseconds),
+            object_count: variant.count.unwrap_or(0),
+            object_source: source,
+            resource: scenario.cluster.resource.clone(),
+            object_size_bytes_mean: 0,
+            handler: scenario.handler.kind.to_string(),
+            handler_cost_kind: variant.cost.kind().to_owned(),
+            handler_cost_ns: nanoseconds(variant.cost.duration()),
+            churn_per_second: variant.churn_per_second,
+            loss_share: scenario.handler.lose.value(),
+        },
+        round: trial.round,
+        order: trial.order,
+        implementation: concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
+        decode_mode: "raw".to_owned(),
+        environment: capture(placement).context("the machine cannot be described, so nothing is recorded")?,
+        seed: scenario.seed,
+        trace_checksum: String::new(),
+        started_at: utc_now(),
+        command: command.to_owned(),
+        outcome: Outcome::Interrupted,
+        warnings: Vec::new(),
+        measurements: None,
+    })
+}
+
+fn conclude(record: &mut RunRecord, driven: Driven) -> Outcome {
+    record.trace_checksum = driven.trace_checksum;
+    if !driven.violations.is_empty() {
+        return Outcome::Failed { violations: driven.violations };
+    }
+    record.warnings = warnings(&record.variant, &driven.measurements);
+    record.measurements = Some(driven.measurements);
+    Outcome::Verified
+}
+
+fn warnings(variant: &Variant, measurements: &bench_core::measure::record::Measurements) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |kind: &str, message: String| warnings.push(Warning { kind: kind.to_owned(), message });
+    let live = measurements.latency.get("live").map_or(0, |series| series.count);
+    if variant.churn_per_second > 0.0 && live < FEW_SAMPLES {
+        warn("TooFewSamples", format!("{live} live events: the 99.9th percentile is the maximum"));
+    }
+    let negative: u64 = measurements.latency.values().map(|series| series.negative).sum();
+    if negative > 0 {
+        warn("NegativeLatency", format!("{negative} latencies came out negative and are counted apart"));
+    }
+    let generator = &measurements.generator;
+    if (generator.committed as f64) < 0.95 * generator.scheduled as f64 {
+        let (committed, scheduled) = (generator.committed, generator.scheduled);
+        warn("GeneratorLimited", format!("the server committed {committed} of {scheduled} scheduled changes"));
+    }
+    if let Some(period) = variant.resync_period_ns {
+        let cost = variant.handler_cost_ns as f64;
+        let load = variant.object_count as f64 * cost / period as f64 + variant.churn_per_second * cost / 1e9;
+        if load > 1.0 {
+            warn("LoadAboveOne", format!("load {load:.2}: a resync is not drained before the next"));
+        }
+        if let Some(effective) = measurements.resync.effective_period_ns.filter(|it| *it as f64 > 1.05 * period as f64) {
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            warn("EffectivePeriod", format!("{:.3} s asked for, {:.3} s got", seconds(period), seconds(effective)));
+        }
+    }
+    if cfg!(debug_assertions) {
+        warn("DebugBuild", "built without optimisation: not for numbers".to_owned());
+    }
+    warnings
+}
+
+fn progress(plan: &Plan) -> ProgressBar {
+    let bar = ProgressBar::new(plan.trials.len() as u64);
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg:32} {elapsed}, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}
+
+/// Whether a name is a profile of the server.
+pub fn is_profile(name: &str) -> bool {
+    ProfileKind::ALL.iter().any(|kind| kind.name() == name)
+}

@@ -1,0 +1,105 @@
+//! The named choices of a scenario: informer, queue, handler.
+
+use std::{fmt, str::FromStr};
+
+use crate::quantity::QuantityError;
+
+/// Which of upstream's two informers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InformerKind {
+    /// `NewIndexerInformer`: one handler, called inline while the queue pops.
+    Plain,
+    /// `SharedInformer`: many handlers, each with its own buffer.
+    Shared,
+}
+
+impl FromStr for InformerKind {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        match text {
+            "plain" => Ok(Self::Plain),
+            "shared" => Ok(Self::Shared),
+            _ => Err(QuantityError::new(text, "an informer: plain or shared")),
+        }
+    }
+}
+
+impl fmt::Display for InformerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Plain => "plain",
+            Self::Shared => "shared",
+        })
+    }
+}
+
+/// Generation of the queue. Only what exists can be named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueuePreset {
+    /// Upstream's `DeltaFIFO` with known objects, up to 1.32.
+    DeltaFifo,
+}
+
+impl FromStr for QueuePreset {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        match text {
+            "delta-fifo" => Ok(Self::DeltaFifo),
+            "real-fifo-per-event" | "real-fifo" | "atomic-fifo" => Err(QuantityError::new(
+                text,
+                "a queue that exists yet; so far there is: delta-fifo",
+            )),
+            _ => Err(QuantityError::new(
+                text,
+                "a queue; so far there is: delta-fifo",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for QueuePreset {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DeltaFifo => formatter.write_str("delta-fifo"),
+        }
+    }
+}
+
+/// What the handler does with a notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// Notes the time and returns.
+    Probe,
+    /// Spends its cost inside the callback.
+    Inline,
+    /// Puts the key into a work queue, whose reconcilers spend the cost.
+    WorkQueue,
+}
+
+impl FromStr for HandlerKind {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        match text {
+            "probe" => Ok(Self::Probe),
+            "inline" => Ok(Self::Inline),
+            "workqueue" => Ok(Self::WorkQueue),
+            _ => Err(QuantityError::new(
+                text,
+                "a handler: probe, inline or workqueue",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for HandlerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Probe => "probe",
+            Self::Inline => "inline",
+            Self::WorkQueue => "workqueue",
+        })
+    }
+}

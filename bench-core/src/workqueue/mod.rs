@@ -6,15 +6,15 @@
 //! Deliberately absent: metrics, priorities, `ParallelizeUntil`.
 
 mod delaying;
+mod queue;
 mod rate_limiter;
 mod state;
-mod work_queue;
 
 pub use delaying::DelayingState;
+pub use queue::WorkQueue;
 pub use rate_limiter::{
     BucketRateLimiter, ItemExponentialFailureRateLimiter, ItemFastSlowRateLimiter,
     MaxOfRateLimiter, RateLimiter, WithMaxWaitRateLimiter, default_controller_rate_limiter,
     default_item_based_rate_limiter,
 };
 pub use state::{Added, Finished, Got, WorkQueueState};
-pub use work_queue::WorkQueue;

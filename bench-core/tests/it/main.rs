@@ -10,3 +10,6 @@ mod model;
 mod reflector;
 mod scripted;
 mod shared_informer;
+mod workqueue;
+mod workqueue_model;
+mod workqueue_rate_limiters;

@@ -10,6 +10,7 @@ mod model;
 mod reflector;
 mod scripted;
 mod shared_informer;
+mod verify;
 mod workqueue;
 mod workqueue_model;
 mod workqueue_rate_limiters;

@@ -10,6 +10,7 @@ mod model;
 mod reflector;
 mod scripted;
 mod shared_informer;
+mod tidy;
 mod verify;
 mod workqueue;
 mod workqueue_model;

@@ -3,7 +3,10 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::{Context as _, bail};
-use bench_core::measure::{environment::pin_to_core, record::{Outcome, RunRecord}};
+use bench_core::measure::{
+    environment::pin_to_core,
+    record::{Outcome, RunRecord},
+};
 use clap::{Args, Parser, Subcommand};
 use fake_apiserver::{
     config::{ObjectSource, ServerConfig},
@@ -137,12 +140,18 @@ pub fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
         Verb::Compare(flags) => measure("resync-periods", &flags),
         Verb::Run { scenario, flags } => measure(&scenario, &flags),
-        Verb::Report { directory, criterion: true } => {
+        Verb::Report {
+            directory,
+            criterion: true,
+        } => {
             let rendered = render_criterion(&directory, &directory.join("report"))?;
             table::print_line(&rendered.index.display().to_string());
             Ok(ExitCode::Passed)
         }
-        Verb::Report { directory, criterion: false } => report(&read_records(&directory)?, &directory, Form::Table),
+        Verb::Report {
+            directory,
+            criterion: false,
+        } => report(&read_records(&directory)?, &directory, Form::Table),
         Verb::Verify => verify(),
         Verb::Serve(flags) => serve(flags),
     }
@@ -156,7 +165,10 @@ enum Form {
 
 fn measure(scenario: &str, flags: &RunFlags) -> anyhow::Result<ExitCode> {
     if flags.informer != "informer-bench" {
-        bail!("--informer {}: only informer-bench runs here so far; client-go and kube-rs come with the peers", flags.informer);
+        bail!(
+            "--informer {}: only informer-bench runs here so far; client-go and kube-rs come with the peers",
+            flags.informer
+        );
     }
     let mut named = NamedScenario::load(scenario)?;
     flags.apply(&mut named)?;
@@ -164,9 +176,19 @@ fn measure(scenario: &str, flags: &RunFlags) -> anyhow::Result<ExitCode> {
     run_scenario(&named, flags.out.as_deref(), form)
 }
 
-fn run_scenario(named: &NamedScenario, out: Option<&std::path::Path>, form: Form) -> anyhow::Result<ExitCode> {
+fn run_scenario(
+    named: &NamedScenario,
+    out: Option<&std::path::Path>,
+    form: Form,
+) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(named);
-    if let Some(profile) = plan.scenario.cluster.profile.as_deref().filter(|profile| !is_profile(profile)) {
+    if let Some(profile) = plan
+        .scenario
+        .cluster
+        .profile
+        .as_deref()
+        .filter(|profile| !is_profile(profile))
+    {
         let known: Vec<_> = ProfileKind::ALL.iter().map(|kind| kind.name()).collect();
         bail!("no profile {profile:?}: there are {}", known.join(", "));
     }
@@ -174,26 +196,41 @@ fn run_scenario(named: &NamedScenario, out: Option<&std::path::Path>, form: Form
         fake_apiserver::objects_file::read(objects)?;
     }
     let results = ResultsDirectory::create(out, &named.name)?;
-    let command = std::env::args().skip(1).fold("loadgen".to_owned(), |command, word| command + " " + &word);
+    let command = std::env::args()
+        .skip(1)
+        .fold("loadgen".to_owned(), |command, word| command + " " + &word);
     let interrupt = Interrupt::default();
     // The reflector and the resync wait on the queue's lock while a handler runs, each on a worker of its own.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(6).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(6)
+        .enable_all()
+        .build()?;
     let records = runtime.block_on(async {
         let mut tasks = tokio::task::JoinSet::new();
         interrupt.listen(&mut tasks);
         run(&plan, &results, &command, &interrupt).await
     })?;
     let reported = report(&records, results.path(), form)?;
-    Ok(if interrupt.is_set() { ExitCode::Interrupted } else { reported })
+    Ok(if interrupt.is_set() {
+        ExitCode::Interrupted
+    } else {
+        reported
+    })
 }
 
-fn report(records: &[RunRecord], directory: &std::path::Path, form: Form) -> anyhow::Result<ExitCode> {
+fn report(
+    records: &[RunRecord],
+    directory: &std::path::Path,
+    form: Form,
+) -> anyhow::Result<ExitCode> {
     if records.is_empty() {
         bail!("nothing was measured: there is no record");
     }
     let rendered = render(records, directory)?;
     match form {
-        Form::Json => table::print_line(&serde_json::to_string(records).context("records cannot be written as JSON")?),
+        Form::Json => table::print_line(
+            &serde_json::to_string(records).context("records cannot be written as JSON")?,
+        ),
         Form::Table => {
             table::print(&summarise(records));
             table::print_line(&rendered.index.display().to_string());
@@ -229,12 +266,19 @@ fn serve(flags: ServeFlags) -> anyhow::Result<ExitCode> {
     config.objects = match flags.objects {
         Some(file) => vec![ObjectSource::File(file)],
         None => {
-            let kind = ProfileKind::ALL.into_iter().find(|kind| kind.name() == flags.profile);
+            let kind = ProfileKind::ALL
+                .into_iter()
+                .find(|kind| kind.name() == flags.profile);
             let kind = kind.with_context(|| format!("no profile {:?}", flags.profile))?;
-            vec![ObjectSource::Profile { kind, count: flags.count }]
+            vec![ObjectSource::Profile {
+                kind,
+                count: flags.count,
+            }]
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let ready = |address| table::print_line(&format!("listening on http://{address}"));
     runtime.block_on(fake_apiserver::run(config, ready, std::future::pending()))?;
     Ok(ExitCode::Passed)

@@ -26,7 +26,10 @@ pub struct ControlClient {
 impl ControlClient {
     /// A client of the server at an address such as `http://127.0.0.1:8001`.
     pub fn new(base_url: &str) -> Self {
-        Self { client: Client::builder(TokioExecutor::new()).build_http(), base_url: base_url.to_owned() }
+        Self {
+            client: Client::builder(TokioExecutor::new()).build_http(),
+            base_url: base_url.to_owned(),
+        }
     }
 
     /// The server's counters.
@@ -43,7 +46,9 @@ impl ControlClient {
     /// As [`ControlClient::state`].
     pub async fn start_churn(&self, churn: &ChurnRequest) -> anyhow::Result<()> {
         let body = serde_json::to_vec(churn).context("a churn request cannot be written")?;
-        self.send(Method::POST, "churn", body.into()).await.map(|_| ())
+        self.send(Method::POST, "churn", body.into())
+            .await
+            .map(|_| ())
     }
 
     /// Stops the churn.
@@ -59,27 +64,48 @@ impl ControlClient {
     /// # Errors
     /// As [`ControlClient::state`].
     pub async fn commits_since(&self, version: u64) -> anyhow::Result<Vec<CommitRecord>> {
-        self.json(Method::GET, &format!("commits?since={version}"), Bytes::new()).await
+        self.json(
+            Method::GET,
+            &format!("commits?since={version}"),
+            Bytes::new(),
+        )
+        .await
     }
 
-    async fn json<T: DeserializeOwned>(&self, method: Method, path: &str, body: Bytes) -> anyhow::Result<T> {
+    async fn json<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+    ) -> anyhow::Result<T> {
         let answer = self.send(method, path, body).await?;
-        serde_json::from_slice(&answer).with_context(|| format!("the server's answer to {path} cannot be read"))
+        serde_json::from_slice(&answer)
+            .with_context(|| format!("the server's answer to {path} cannot be read"))
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> anyhow::Result<Bytes> {
         let url = format!("{}{PREFIX}/{path}", self.base_url);
-        let request = Request::builder().method(method).uri(&url).header("content-type", "application/json");
-        let request = request.body(Full::new(body)).with_context(|| format!("{url} is no address"))?;
+        let request = Request::builder()
+            .method(method)
+            .uri(&url)
+            .header("content-type", "application/json");
+        let request = request
+            .body(Full::new(body))
+            .with_context(|| format!("{url} is no address"))?;
         let exchange = async {
             let response = self.client.request(request).await?;
             let status = response.status();
             anyhow::Ok((status, response.into_body().collect().await?.to_bytes()))
         };
         let answered = tokio::time::timeout(LIMIT, exchange).await;
-        let (status, answer) = answered.with_context(|| format!("{url} did not answer within {LIMIT:?}"))?.with_context(|| format!("{url} cannot be reached"))?;
+        let (status, answer) = answered
+            .with_context(|| format!("{url} did not answer within {LIMIT:?}"))?
+            .with_context(|| format!("{url} cannot be reached"))?;
         if !status.is_success() {
-            bail!("{url} answered {status}: {}", String::from_utf8_lossy(&answer).trim());
+            bail!(
+                "{url} answered {status}: {}",
+                String::from_utf8_lossy(&answer).trim()
+            );
         }
         Ok(answer)
     }

@@ -16,7 +16,7 @@ use bench_core::{
     measure::{
         clock::{MonotonicTime, process_cpu_time},
         process::reset_resident_memory_peak,
-        record::Measurements,
+        record::{Measurements, TimelinePoint},
     },
 };
 use fake_apiserver::control::ChurnRequest;
@@ -27,8 +27,10 @@ use crate::{
     scenario::choice::{HandlerKind, InformerKind},
 };
 
-pub use analysis::{Inputs, analyse};
-pub use recorder::{Cause, Delivery, Losses, Recorder};
+use analysis::{Inputs, analyse};
+use informer_under_test::UnderTest;
+pub use recorder::Losses;
+use recorder::{Cause, Recorder};
 
 /// What one trial does, all of it decided.
 #[derive(Debug, Clone)]
@@ -79,7 +81,8 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
     let before = control.state().await?;
     let recorder = Recorder::new(settings.losses, settings.seed);
     let began = MonotonicTime::now();
-    reset_resident_memory_peak().unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
+    reset_resident_memory_peak()
+        .unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
     let informer = informer_under_test::start(settings, &recorder)?;
     let synced = tokio::time::timeout(SYNC_LIMIT, informer.wait_until_synced()).await;
     synced.context("the informer did not sync in time")?;
@@ -90,21 +93,16 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
     }
     tokio::time::sleep(settings.warm_up).await;
 
-    let server_before = control.state().await?;
-    let window_began = MonotonicTime::now();
-    let cpu_before = process_cpu_time();
-    let samples = sampler::sample(&informer, &recorder, window_began, settings.window).await;
-    let cpu_after = process_cpu_time();
-    let window_ended = MonotonicTime::now();
-    let server_after = control.state().await?;
-
+    let window = measure_window(settings, &control, &informer, &recorder).await?;
     let mut trace_checksum = String::from("none");
     if settings.churn.is_some() {
         trace_checksum = control.stop_churn().await?.checksum;
     }
     informer.end_resyncs();
     let commits = control.commits_since(before.revision).await?;
-    let last_commit = commits.last().map_or(before.revision, |commit| commit.resource_version);
+    let last_commit = commits
+        .last()
+        .map_or(before.revision, |commit| commit.resource_version);
     let converged = informer.wait_until_converged(last_commit, settings).await;
     let converged_at = MonotonicTime::now();
     let end_state = control.state().await?;
@@ -113,7 +111,9 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
     let log = recorder.take();
     let mut violations = Vec::new();
     if !converged {
-        violations.push(format!("the informer had not converged to version {last_commit} in time"));
+        violations.push(format!(
+            "the informer had not converged to version {last_commit} in time"
+        ));
     }
     violations.extend(verification::compare_with_server(settings, &cache).await?);
     violations.extend(verification::check_stream(&log));
@@ -122,22 +122,61 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
         known,
         began,
         synced_at,
-        window_began,
-        window_ended,
+        window_began: window.began,
+        window_ended: window.ended,
         converged_at,
-        client_cpu: cpu_after.saturating_sub(cpu_before),
-        server_cpu: Duration::from_nanos(server_after.cpu_time_ns.saturating_sub(server_before.cpu_time_ns)),
+        client_cpu: window.client_cpu,
+        server_cpu: window.server_cpu,
         server_rss_peak_bytes: end_state.rss_peak_bytes,
         commits,
         log,
-        samples,
+        samples: window.samples,
     };
     let (measurements, accounting_violations) = analyse(&inputs);
     violations.extend(accounting_violations);
     if measurements.window_ns == 0 {
         bail!("nothing was measured: the window is empty");
     }
-    Ok(Driven { measurements, violations, trace_checksum })
+    Ok(Driven {
+        measurements,
+        violations,
+        trace_checksum,
+    })
+}
+
+struct Window {
+    began: MonotonicTime,
+    ended: MonotonicTime,
+    client_cpu: Duration,
+    server_cpu: Duration,
+    samples: Vec<TimelinePoint>,
+}
+
+async fn measure_window(
+    settings: &DriveSettings,
+    control: &ControlClient,
+    informer: &UnderTest,
+    recorder: &Recorder,
+) -> anyhow::Result<Window> {
+    let server_before = control.state().await?;
+    let began = MonotonicTime::now();
+    let cpu_before = process_cpu_time();
+    let samples = sampler::sample(informer, recorder, began, settings.window).await;
+    let client_cpu = process_cpu_time().saturating_sub(cpu_before);
+    let ended = MonotonicTime::now();
+    let server_after = control.state().await?;
+    let server_cpu = Duration::from_nanos(
+        server_after
+            .cpu_time_ns
+            .saturating_sub(server_before.cpu_time_ns),
+    );
+    Ok(Window {
+        began,
+        ended,
+        client_cpu,
+        server_cpu,
+        samples,
+    })
 }
 
 /// How long an informer may take for its first list: 150,000 pods take about ten seconds here.

@@ -11,6 +11,7 @@ use crate::{
     scenario::{
         NamedScenario, Scenario,
         choice::{InformerKind, QueuePreset},
+        written::Axis,
     },
 };
 
@@ -65,7 +66,11 @@ impl Plan {
     /// Lays out a scenario.
     pub fn new(named: &NamedScenario) -> Self {
         let scenario = &named.scenario;
-        let mut variants = if scenario.variants.is_empty() { product(scenario) } else { explicit(scenario) };
+        let mut variants = if scenario.variants.is_empty() {
+            product(scenario)
+        } else {
+            explicit(scenario)
+        };
         let axes = axes(&variants);
         for variant in &mut variants {
             variant.label = label(variant, &axes);
@@ -74,7 +79,11 @@ impl Plan {
         for round in 0..scenario.rounds.get() {
             for variant in &variants {
                 let order = u32::try_from(trials.len()).unwrap_or(u32::MAX);
-                trials.push(PlannedTrial { round, order, variant: variant.clone() });
+                trials.push(PlannedTrial {
+                    round,
+                    order,
+                    variant: variant.clone(),
+                });
             }
         }
         let summary = ScenarioSummary {
@@ -83,28 +92,60 @@ impl Plan {
             hash: format!("{:016x}", fnv(json!(scenario).to_string().as_bytes())),
             axes,
         };
-        Self { summary, scenario: scenario.clone(), objects: scenario.cluster.objects.clone(), trials }
+        Self {
+            summary,
+            scenario: scenario.clone(),
+            objects: scenario.cluster.objects.clone(),
+            trials,
+        }
     }
 
     /// How long the trials take at least: their windows and warm-ups.
     pub fn measuring_time(&self) -> Duration {
-        self.trials.iter().map(|trial| trial.variant.warm_up + trial.variant.window).sum()
+        self.trials
+            .iter()
+            .map(|trial| trial.variant.warm_up + trial.variant.window)
+            .sum()
     }
 }
 
 fn product(scenario: &Scenario) -> Vec<PlannedVariant> {
     let mut variants = vec![first(scenario)];
-    let counts: Vec<_> = scenario.cluster.count.iter().flat_map(|axis| axis.values()).map(|count| count.0).collect();
-    variants = vary(&variants, scenario.queue.values(), |variant, queue| variant.queue = *queue);
-    variants = vary(&variants, scenario.informer.values(), |variant, informer| variant.informer = *informer);
-    if !counts.is_empty() {
-        variants = vary(&variants, &counts, |variant, count| variant.count = Some(*count));
-    }
-    variants = vary(&variants, scenario.churn.rate_per_second.values(), |variant, rate| {
-        variant.churn_per_second = rate.per_second();
+    let counts: Vec<_> = scenario
+        .cluster
+        .count
+        .iter()
+        .flat_map(Axis::values)
+        .map(|count| count.0)
+        .collect();
+    variants = vary(&variants, scenario.queue.values(), |variant, queue| {
+        variant.queue = *queue;
     });
-    variants = vary(&variants, scenario.handler.cost.values(), |variant, cost| variant.cost = *cost);
-    vary(&variants, scenario.resync.values(), |variant, resync| variant.resync = *resync)
+    variants = vary(
+        &variants,
+        scenario.informer.values(),
+        |variant, informer| variant.informer = *informer,
+    );
+    if !counts.is_empty() {
+        variants = vary(&variants, &counts, |variant, count| {
+            variant.count = Some(*count);
+        });
+    }
+    variants = vary(
+        &variants,
+        scenario.churn.rate_per_second.values(),
+        |variant, rate| {
+            variant.churn_per_second = rate.per_second();
+        },
+    );
+    variants = vary(
+        &variants,
+        scenario.handler.cost.values(),
+        |variant, cost| variant.cost = *cost,
+    );
+    vary(&variants, scenario.resync.values(), |variant, resync| {
+        variant.resync = *resync;
+    })
 }
 
 fn vary<T>(
@@ -117,7 +158,15 @@ fn vary<T>(
         set(&mut variant, value);
         variant
     };
-    variants.iter().flat_map(|variant| values.iter().map(|value| one(variant, value)).collect::<Vec<_>>()).collect()
+    variants
+        .iter()
+        .flat_map(|variant| {
+            values
+                .iter()
+                .map(|value| one(variant, value))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn explicit(scenario: &Scenario) -> Vec<PlannedVariant> {
@@ -127,10 +176,14 @@ fn explicit(scenario: &Scenario) -> Vec<PlannedVariant> {
         queue: overrides.queue.unwrap_or(base.queue),
         informer: overrides.informer.unwrap_or(base.informer),
         count: overrides.count.map(|count| count.0).or(base.count),
-        churn_per_second: overrides.churn.map_or(base.churn_per_second, crate::quantity::Rate::per_second),
+        churn_per_second: overrides
+            .churn
+            .map_or(base.churn_per_second, crate::quantity::Rate::per_second),
         resync: overrides.resync.unwrap_or(base.resync),
         cost: overrides.cost.unwrap_or(base.cost),
-        warm_up: overrides.warm_up.map_or(base.warm_up, |duration| duration.0),
+        warm_up: overrides
+            .warm_up
+            .map_or(base.warm_up, |duration| duration.0),
         window: overrides.window.map_or(base.window, |duration| duration.0),
     };
     scenario.variants.iter().map(overridden).collect()
@@ -141,7 +194,11 @@ fn first(scenario: &Scenario) -> PlannedVariant {
         label: String::new(),
         queue: scenario.queue.values()[0],
         informer: scenario.informer.values()[0],
-        count: scenario.cluster.count.as_ref().map(|axis| axis.values()[0].0),
+        count: scenario
+            .cluster
+            .count
+            .as_ref()
+            .map(|axis| axis.values()[0].0),
         churn_per_second: scenario.churn.rate_per_second.values()[0].per_second(),
         resync: scenario.resync.values()[0],
         cost: scenario.handler.cost.values()[0],
@@ -150,6 +207,9 @@ fn first(scenario: &Scenario) -> PlannedVariant {
     }
 }
 
+/// Reads one setting of a variant as text.
+type Setting<'a> = &'a dyn Fn(&PlannedVariant) -> String;
+
 /// Names of the record's fields in which variants differ.
 fn axes(variants: &[PlannedVariant]) -> Vec<String> {
     let differs = |of: &dyn Fn(&PlannedVariant) -> String| {
@@ -157,15 +217,21 @@ fn axes(variants: &[PlannedVariant]) -> Vec<String> {
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    let fields: [(&str, &dyn Fn(&PlannedVariant) -> String); 6] = [
+    let fields: [(&str, Setting<'_>); 6] = [
         ("queue", &|variant| variant.queue.to_string()),
         ("informer", &|variant| variant.informer.to_string()),
         ("object_count", &|variant| format!("{:?}", variant.count)),
-        ("churn_per_second", &|variant| variant.churn_per_second.to_string()),
+        ("churn_per_second", &|variant| {
+            variant.churn_per_second.to_string()
+        }),
         ("handler_cost_ns", &|variant| variant.cost.to_string()),
         ("resync_period_ns", &|variant| variant.resync.to_string()),
     ];
-    fields.iter().filter(|(_, of)| differs(of)).map(|(name, _)| (*name).to_owned()).collect()
+    fields
+        .iter()
+        .filter(|(_, of)| differs(of))
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
 }
 
 fn label(variant: &PlannedVariant, axes: &[String]) -> String {
@@ -180,11 +246,17 @@ fn label(variant: &PlannedVariant, axes: &[String]) -> String {
             _ => format!("resync {}", variant.resync),
         });
     }
-    if words.is_empty() { format!("resync {}", variant.resync) } else { words.join(" ") }
+    if words.is_empty() {
+        format!("resync {}", variant.resync)
+    } else {
+        words.join(" ")
+    }
 }
 
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -194,9 +266,15 @@ mod tests {
     #[test]
     fn rounds_interleave_the_variants() {
         let plan = Plan::new(&NamedScenario::load("resync-periods").unwrap());
-        let order: Vec<_> = plan.trials.iter().map(|trial| (trial.round, trial.variant.label.as_str())).collect();
+        let order: Vec<_> = plan
+            .trials
+            .iter()
+            .map(|trial| (trial.round, trial.variant.label.as_str()))
+            .collect();
         let once = ["resync off", "resync 1s", "resync 2s", "resync 3s"];
-        let expected: Vec<_> = (0..2).flat_map(|round| once.map(|label| (round, label))).collect();
+        let expected: Vec<_> = (0..2)
+            .flat_map(|round| once.map(|label| (round, label)))
+            .collect();
         assert_eq!(order, expected);
         assert_eq!(plan.summary.axes, ["resync_period_ns"]);
     }
@@ -205,7 +283,11 @@ mod tests {
     fn every_shipped_scenario_has_distinct_labels() {
         for name in crate::scenario::shipped::NAMES {
             let plan = Plan::new(&NamedScenario::load(name).unwrap());
-            let mut labels: Vec<_> = plan.trials.iter().map(|trial| (trial.round, &trial.variant.label)).collect();
+            let mut labels: Vec<_> = plan
+                .trials
+                .iter()
+                .map(|trial| (trial.round, &trial.variant.label))
+                .collect();
             labels.sort_unstable();
             labels.dedup();
             assert_eq!(labels.len(), plan.trials.len(), "{name}");

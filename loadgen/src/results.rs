@@ -26,13 +26,19 @@ impl ResultsDirectory {
     pub fn create(out: Option<&Path>, scenario: &str) -> anyhow::Result<Self> {
         let path = match out {
             Some(out) => out.to_owned(),
-            None => Path::new(DEFAULT_ROOT).join(format!("{}-{scenario}", utc_now().replace(':', ""))),
+            None => {
+                Path::new(DEFAULT_ROOT).join(format!("{}-{scenario}", utc_now().replace(':', "")))
+            }
         };
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) {
-            bail!("{} holds something already: choose another --out", path.display());
+            bail!(
+                "{} holds something already: choose another --out",
+                path.display()
+            );
         }
         let records = path.join("records");
-        fs::create_dir_all(&records).with_context(|| format!("cannot make {}", records.display()))?;
+        fs::create_dir_all(&records)
+            .with_context(|| format!("cannot make {}", records.display()))?;
         if out.is_none() {
             link_latest(&path)?;
         }
@@ -49,10 +55,19 @@ impl ResultsDirectory {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, record: &RunRecord) -> anyhow::Result<()> {
-        let label: String = record.variant.label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let place = self.path.join("records").join(format!("{:03}-{label}.json", record.order));
+        let label: String = record
+            .variant
+            .label
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let place = self
+            .path
+            .join("records")
+            .join(format!("{:03}-{label}.json", record.order));
         let partial = place.with_extension("partial");
-        let json = serde_json::to_vec_pretty(record).context("a record cannot be written as JSON")?;
+        let json =
+            serde_json::to_vec_pretty(record).context("a record cannot be written as JSON")?;
         fs::write(&partial, json).with_context(|| format!("cannot write {}", partial.display()))?;
         fs::rename(&partial, &place).with_context(|| format!("cannot write {}", place.display()))
     }
@@ -68,5 +83,6 @@ fn link_latest(path: &Path) -> anyhow::Result<()> {
         _ => {}
     }
     let name = path.file_name().context("a run's directory has a name")?;
-    std::os::unix::fs::symlink(name, &latest).with_context(|| format!("cannot make {}", latest.display()))
+    std::os::unix::fs::symlink(name, &latest)
+        .with_context(|| format!("cannot make {}", latest.display()))
 }

@@ -37,7 +37,6 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Listens for Ctrl-C: the first asks the run to stop, the second ends the process at once.
-    #[expect(clippy::exit, reason = "a second Ctrl-C means now")]
     pub fn listen(&self, tasks: &mut tokio::task::JoinSet<()>) {
         let interrupt = self.clone();
         tasks.spawn(async move {
@@ -90,7 +89,9 @@ pub async fn run(
         };
         record.outcome = match ran {
             None => Outcome::Interrupted,
-            Some(Err(error)) => Outcome::Error { message: format!("{error:#}") },
+            Some(Err(error)) => Outcome::Error {
+                message: format!("{error:#}"),
+            },
             Some(Ok(driven)) => conclude(&mut record, driven),
         };
         results.write(&record)?;
@@ -110,14 +111,21 @@ async fn run_trial(
     let profile = plan.scenario.cluster.profile.as_deref().unwrap_or("pod-6k");
     let content = match &plan.objects {
         Some(file) => Content::File(file),
-        None => Content::Profile { name: profile, count: trial.variant.count.unwrap_or(0) },
+        None => Content::Profile {
+            name: profile,
+            count: trial.variant.count.unwrap_or(0),
+        },
     };
     let server = ServerProcess::start(content, plan.scenario.seed, placement).await?;
     let state = ControlClient::new(server.base_url()).state().await?;
     let settings = settings(plan, trial, server.base_url(), &state)?;
     if let Some(resource) = state.resources.get(&plan.scenario.cluster.resource) {
         record.variant.object_count = resource.objects;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of an object")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bytes of an object"
+        )]
         let mean = resource.object_size_bytes_mean.round() as u64;
         record.variant.object_size_bytes_mean = mean;
     }
@@ -126,11 +134,20 @@ async fn run_trial(
     driven
 }
 
-fn settings(plan: &Plan, trial: &PlannedTrial, base_url: &str, state: &ServerState) -> anyhow::Result<DriveSettings> {
+fn settings(
+    plan: &Plan,
+    trial: &PlannedTrial,
+    base_url: &str,
+    state: &ServerState,
+) -> anyhow::Result<DriveSettings> {
     let scenario = &plan.scenario;
     let name = &scenario.cluster.resource;
     let served: Vec<_> = state.resources.keys().map(String::as_str).collect();
-    anyhow::ensure!(served.contains(&name.as_str()), "the server has no {name}: it serves {}", served.join(", "));
+    anyhow::ensure!(
+        served.contains(&name.as_str()),
+        "the server has no {name}: it serves {}",
+        served.join(", ")
+    );
     let variant = &trial.variant;
     let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
         resource: name.clone(),
@@ -160,7 +177,10 @@ fn settings(plan: &Plan, trial: &PlannedTrial, base_url: &str, state: &ServerSta
         handler: handler.kind,
         workers: handler.workers.get() as usize,
         handler_cost: variant.cost,
-        losses: Losses { adds_and_updates: handler.lose.value(), deletes: handler.lose_deletes.value() },
+        losses: Losses {
+            adds_and_updates: handler.lose.value(),
+            deletes: handler.lose_deletes.value(),
+        },
         resync_period: variant.resync.period(),
         churn,
         warm_up: variant.warm_up,
@@ -171,22 +191,44 @@ fn settings(plan: &Plan, trial: &PlannedTrial, base_url: &str, state: &ServerSta
 
 /// The resource of a plural, of what every server here serves.
 fn resource(plural: &str) -> anyhow::Result<Resource> {
-    let known = [Resource::pods(), Resource::nodes(), Resource::configmaps(), Resource::leases()];
-    if let Some(resource) = known.into_iter().find(|known| known.plural == plural.split('.').next().unwrap_or(plural)) {
+    let known = [
+        Resource::pods(),
+        Resource::nodes(),
+        Resource::configmaps(),
+        Resource::leases(),
+    ];
+    if let Some(resource) = known
+        .into_iter()
+        .find(|known| known.plural == plural.split('.').next().unwrap_or(plural))
+    {
         return Ok(resource);
     }
     let (plural, group) = plural.split_once('.').unwrap_or((plural, ""));
-    anyhow::ensure!(!plural.is_empty(), "a resource needs a plural, such as pods or deployments.apps");
+    anyhow::ensure!(
+        !plural.is_empty(),
+        "a resource needs a plural, such as pods or deployments.apps"
+    );
     Ok(Resource::named(group, "v1", plural, "", Scope::Namespaced))
 }
 
-fn blank_record(plan: &Plan, trial: &PlannedTrial, command: &str, placement: &str) -> anyhow::Result<RunRecord> {
+fn blank_record(
+    plan: &Plan,
+    trial: &PlannedTrial,
+    command: &str,
+    placement: &str,
+) -> anyhow::Result<RunRecord> {
     let scenario = &plan.scenario;
     let variant = &trial.variant;
-    let nanoseconds = |duration: std::time::Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let nanoseconds =
+        |duration: std::time::Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let source = plan.objects.as_ref().map_or_else(
         || scenario.cluster.profile.clone().unwrap_or_default(),
-        |file| file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        |file| {
+            file.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        },
     );
     Ok(RunRecord {
         schema_version: SCHEMA_VERSION,
@@ -210,7 +252,8 @@ fn blank_record(plan: &Plan, trial: &PlannedTrial, command: &str, placement: &st
         order: trial.order,
         implementation: concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
         decode_mode: "raw".to_owned(),
-        environment: capture(placement).context("the machine cannot be described, so nothing is recorded")?,
+        environment: capture(placement)
+            .context("the machine cannot be described, so nothing is recorded")?,
         seed: scenario.seed,
         trace_checksum: String::new(),
         started_at: utc_now(),
@@ -224,42 +267,86 @@ fn blank_record(plan: &Plan, trial: &PlannedTrial, command: &str, placement: &st
 fn conclude(record: &mut RunRecord, driven: Driven) -> Outcome {
     record.trace_checksum = driven.trace_checksum;
     if !driven.violations.is_empty() {
-        return Outcome::Failed { violations: driven.violations };
+        return Outcome::Failed {
+            violations: driven.violations,
+        };
     }
     record.warnings = warnings(&record.variant, &driven.measurements);
     record.measurements = Some(driven.measurements);
     Outcome::Verified
 }
 
-fn warnings(variant: &Variant, measurements: &bench_core::measure::record::Measurements) -> Vec<Warning> {
+fn warnings(
+    variant: &Variant,
+    measurements: &bench_core::measure::record::Measurements,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |kind: &str, message: String| warnings.push(Warning { kind: kind.to_owned(), message });
-    let live = measurements.latency.get("live").map_or(0, |series| series.count);
+    let mut warn = |kind: &str, message: String| {
+        warnings.push(Warning {
+            kind: kind.to_owned(),
+            message,
+        });
+    };
+    let live = measurements
+        .latency
+        .get("live")
+        .map_or(0, |series| series.count);
     if variant.churn_per_second > 0.0 && live < FEW_SAMPLES {
-        warn("TooFewSamples", format!("{live} live events: the 99.9th percentile is the maximum"));
+        warn(
+            "TooFewSamples",
+            format!("{live} live events: the 99.9th percentile is the maximum"),
+        );
     }
-    let negative: u64 = measurements.latency.values().map(|series| series.negative).sum();
+    let negative: u64 = measurements
+        .latency
+        .values()
+        .map(|series| series.negative)
+        .sum();
     if negative > 0 {
-        warn("NegativeLatency", format!("{negative} latencies came out negative and are counted apart"));
+        warn(
+            "NegativeLatency",
+            format!("{negative} latencies came out negative and are counted apart"),
+        );
     }
     let generator = &measurements.generator;
     if (generator.committed as f64) < 0.95 * generator.scheduled as f64 {
         let (committed, scheduled) = (generator.committed, generator.scheduled);
-        warn("GeneratorLimited", format!("the server committed {committed} of {scheduled} scheduled changes"));
+        warn(
+            "GeneratorLimited",
+            format!("the server committed {committed} of {scheduled} scheduled changes"),
+        );
     }
     if let Some(period) = variant.resync_period_ns {
         let cost = variant.handler_cost_ns as f64;
-        let load = variant.object_count as f64 * cost / period as f64 + variant.churn_per_second * cost / 1e9;
+        let load = variant.object_count as f64 * cost / period as f64
+            + variant.churn_per_second * cost / 1e9;
         if load > 1.0 {
-            warn("LoadAboveOne", format!("load {load:.2}: a resync is not drained before the next"));
+            warn(
+                "LoadAboveOne",
+                format!("load {load:.2}: a resync is not drained before the next"),
+            );
         }
-        if let Some(effective) = measurements.resync.effective_period_ns.filter(|it| *it as f64 > 1.05 * period as f64) {
+        if let Some(effective) = measurements
+            .resync
+            .effective_period_ns
+            .filter(|it| *it as f64 > 1.05 * period as f64)
+        {
             let seconds = |ns: u64| ns as f64 / 1e9;
-            warn("EffectivePeriod", format!("{:.3} s asked for, {:.3} s got", seconds(period), seconds(effective)));
+            warn(
+                "EffectivePeriod",
+                format!(
+                    "{:.3} s asked for, {:.3} s got",
+                    seconds(period),
+                    seconds(effective)
+                ),
+            );
         }
     }
     if cfg!(debug_assertions) {
-        warn("DebugBuild", "built without optimisation: not for numbers".to_owned());
+        warn(
+            "DebugBuild",
+            "built without optimisation: not for numbers".to_owned(),
+        );
     }
     warnings
 }

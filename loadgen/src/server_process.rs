@@ -44,8 +44,14 @@ impl Placement {
     /// The server on the first core and the client on the second, where there are two.
     pub fn of_this_machine() -> Self {
         match allowed_cores().unwrap_or_default()[..] {
-            [server, client, ..] => Self { server_core: Some(server), client_core: Some(client) },
-            _ => Self { server_core: None, client_core: None },
+            [server, client, ..] => Self {
+                server_core: Some(server),
+                client_core: Some(client),
+            },
+            _ => Self {
+                server_core: None,
+                client_core: None,
+            },
         }
     }
 
@@ -66,33 +72,56 @@ impl ServerProcess {
     ///
     /// # Errors
     /// If it does not start; with what it wrote to stderr.
-    pub async fn start(content: Content<'_>, seed: u64, placement: &Placement) -> anyhow::Result<Self> {
+    pub async fn start(
+        content: Content<'_>,
+        seed: u64,
+        placement: &Placement,
+    ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program's path cannot be found")?;
         let mut command = Command::new(program);
         command.arg("serve").arg("--seed").arg(seed.to_string());
         match content {
             Content::File(path) => command.arg("--objects").arg(path),
-            Content::Profile { name, count } => command.arg("--profile").arg(name).arg("--count").arg(count.to_string()),
+            Content::Profile { name, count } => command
+                .arg("--profile")
+                .arg(name)
+                .arg("--count")
+                .arg(count.to_string()),
         };
         if let Some(core) = placement.server_core {
             command.arg("--core").arg(core.to_string());
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         // A signal to the terminal is for us to handle, not for the server.
         command.process_group(0);
         let mut child = command.spawn().context("the server cannot be started")?;
-        let stdout = child.stdout.take().context("the server's output cannot be read")?;
+        let stdout = child
+            .stdout
+            .take()
+            .context("the server's output cannot be read")?;
         let mut line = String::new();
-        let read = tokio::time::timeout(START_LIMIT, BufReader::new(stdout).read_line(&mut line)).await;
-        read.context("the server did not listen in time")?.context("the server's output cannot be read")?;
+        let read =
+            tokio::time::timeout(START_LIMIT, BufReader::new(stdout).read_line(&mut line)).await;
+        read.context("the server did not listen in time")?
+            .context("the server's output cannot be read")?;
         let Some(base_url) = line.trim().strip_prefix("listening on ") else {
             let mut error = String::new();
             if let Some(mut stderr) = child.stderr.take() {
-                stderr.read_to_string(&mut error).await.context("the server's errors cannot be read")?;
+                stderr
+                    .read_to_string(&mut error)
+                    .await
+                    .context("the server's errors cannot be read")?;
             }
             bail!("the server did not start: {}", error.trim());
         };
-        Ok(Self { base_url: base_url.to_owned(), child })
+        Ok(Self {
+            base_url: base_url.to_owned(),
+            child,
+        })
     }
 
     /// Its address, such as `http://127.0.0.1:8001`.

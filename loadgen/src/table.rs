@@ -27,7 +27,10 @@ pub fn render(summary: &Summary) -> String {
     let mut lines = wrap(&summary.verdict.headline);
     lines.push(String::new());
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     table.set_header(COLUMNS.map(|(_, heading)| heading));
     for row in &summary.rows {
         table.add_row(COLUMNS.map(|(column, _)| row.text(column)));
@@ -42,7 +45,12 @@ pub fn render(summary: &Summary) -> String {
     lines.extend(wrap(explained));
     for failure in &summary.failures {
         let reasons = failure.reasons.join("; ");
-        lines.extend(wrap(&format!("{} {} (round {}): {reasons}", failure.label, failure.kind, failure.round + 1)));
+        lines.extend(wrap(&format!(
+            "{} {} (round {}): {reasons}",
+            failure.label,
+            failure.kind,
+            failure.round + 1
+        )));
     }
     for warning in &summary.warnings {
         lines.extend(wrap(&format!("note: {warning}")));
@@ -68,7 +76,8 @@ fn wrap(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > usize::from(WIDTH)
+        {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {
@@ -87,7 +96,10 @@ mod tests {
     #[test]
     fn lines_break_at_spaces_and_within_eighty_columns() {
         let lines = wrap(&"twelve chars ".repeat(20));
-        assert!(lines.iter().all(|line| line.chars().count() <= 80) && lines.len() == 4, "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() <= 80) && lines.len() == 4,
+            "{lines:?}"
+        );
         assert_eq!(lines.join(" "), "twelve chars ".repeat(20).trim_end());
     }
 }

@@ -11,13 +11,19 @@ use super::recorder::{Call, Cause, Delivery};
 ///
 /// A write is delivered if the handler was called with its version, lost if that call was lost on purpose, superseded if it
 /// was not but a later version of the key was shown or the key's disappearance was, else pending.
-pub fn account(commits: &[CommitRecord], deliveries: &[Delivery]) -> Accounting {
+pub(super) fn account(commits: &[CommitRecord], deliveries: &[Delivery]) -> Accounting {
     let mut calls = HashMap::new();
     let mut newest: HashMap<&ObjectKey, u64> = HashMap::new();
     for delivery in deliveries {
         let latest = newest.entry(&delivery.key).or_default();
-        *latest = (*latest).max(if delivery.call == Call::DeleteUnknown { u64::MAX } else { delivery.version });
-        if matches!(delivery.cause, Cause::Live | Cause::Relist) && delivery.call != Call::DeleteUnknown {
+        *latest = (*latest).max(if delivery.call == Call::DeleteUnknown {
+            u64::MAX
+        } else {
+            delivery.version
+        });
+        if matches!(delivery.cause, Cause::Live | Cause::Relist)
+            && delivery.call != Call::DeleteUnknown
+        {
             calls.insert(delivery.version, delivery.lost);
         }
     }
@@ -38,14 +44,22 @@ pub fn account(commits: &[CommitRecord], deliveries: &[Delivery]) -> Accounting 
 }
 
 /// What is wrong with a balance after convergence.
-pub fn accounting_violations(accounting: &Accounting) -> Vec<String> {
-    let Accounting { sent, delivered, superseded, lost_on_purpose, pending } = *accounting;
+pub(super) fn accounting_violations(accounting: &Accounting) -> Vec<String> {
+    let Accounting {
+        sent,
+        delivered,
+        superseded,
+        lost_on_purpose,
+        pending,
+    } = *accounting;
     let mut violations = Vec::new();
     if sent != delivered + superseded + lost_on_purpose + pending {
         violations.push(format!("{sent} writes sent, but {delivered} delivered, {superseded} superseded, {lost_on_purpose} lost on purpose and {pending} pending"));
     }
     if pending > 0 {
-        violations.push(format!("{pending} of {sent} writes never reached the handler"));
+        violations.push(format!(
+            "{pending} of {sent} writes never reached the handler"
+        ));
     }
     violations
 }
@@ -55,34 +69,76 @@ mod tests {
     use fake_apiserver::control::WriteKind;
 
     use super::*;
+    use crate::drive::recorder::Fate;
 
     fn commit(resource_version: u64, key: &str) -> CommitRecord {
-        CommitRecord { resource_version, kind: WriteKind::Update, key: key.to_owned(), scheduled_ns: 0, committed_ns: 0 }
+        CommitRecord {
+            resource_version,
+            kind: WriteKind::Update,
+            key: key.to_owned(),
+            scheduled_ns: 0,
+            committed_ns: 0,
+        }
     }
 
-    fn delivery(key: &str, version: u64, call: Call, lost: bool) -> Delivery {
+    fn delivery(key: &str, version: u64, call: Call, fate: Fate) -> Delivery {
         let key = ObjectKey::try_parse(key).expect("a key");
-        let cause = if call == Call::DeleteUnknown { Cause::Relist } else { Cause::Live };
-        Delivery { key, uid: "u".into(), call, cause, old_version: None, version, began_ns: 0, returned_ns: 0, lost }
+        let cause = if call == Call::DeleteUnknown {
+            Cause::Relist
+        } else {
+            Cause::Live
+        };
+        Delivery {
+            key,
+            uid: "u".into(),
+            call,
+            cause,
+            old_version: None,
+            version,
+            began_ns: 0,
+            returned_ns: 0,
+            lost: fate == Fate::Lost,
+        }
     }
 
     #[test]
     fn every_write_is_delivered_lost_superseded_or_pending() {
-        let commits = [commit(11, "t/a"), commit(12, "t/a"), commit(13, "t/b"), commit(14, "t/c"), commit(15, "t/d")];
+        let commits = [
+            commit(11, "t/a"),
+            commit(12, "t/a"),
+            commit(13, "t/b"),
+            commit(14, "t/c"),
+            commit(15, "t/d"),
+        ];
         let deliveries = [
-            delivery("t/a", 12, Call::Update, false),
-            delivery("t/b", 13, Call::Update, true),
-            delivery("t/c", 5, Call::DeleteUnknown, false),
+            delivery("t/a", 12, Call::Update, Fate::Handled),
+            delivery("t/b", 13, Call::Update, Fate::Lost),
+            delivery("t/c", 5, Call::DeleteUnknown, Fate::Handled),
         ];
         let accounting = account(&commits, &deliveries);
-        let expected = Accounting { sent: 5, delivered: 1, superseded: 2, lost_on_purpose: 1, pending: 1 };
+        let expected = Accounting {
+            sent: 5,
+            delivered: 1,
+            superseded: 2,
+            lost_on_purpose: 1,
+            pending: 1,
+        };
         assert_eq!(accounting, expected);
-        assert_eq!(accounting_violations(&accounting), ["1 of 5 writes never reached the handler"]);
+        assert_eq!(
+            accounting_violations(&accounting),
+            ["1 of 5 writes never reached the handler"]
+        );
     }
 
     #[test]
     fn a_balance_that_does_not_add_up_is_a_violation() {
-        let wrong = Accounting { sent: 3, delivered: 1, superseded: 1, lost_on_purpose: 0, pending: 0 };
+        let wrong = Accounting {
+            sent: 3,
+            delivered: 1,
+            superseded: 1,
+            lost_on_purpose: 0,
+            pending: 0,
+        };
         assert_eq!(accounting_violations(&wrong).len(), 1);
     }
 }

@@ -1,12 +1,18 @@
 //! From the log of a trial to its numbers. Pure.
 
-use std::{collections::{BTreeMap, HashMap}, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use bench_core::measure::{
     clock::MonotonicTime,
     latency::LatencyRecorder,
     process::resident_memory,
-    record::{Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary, ResyncTick, Timeline, TimelinePoint},
+    record::{
+        Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary, ResyncTick,
+        Timeline, TimelinePoint,
+    },
 };
 use fake_apiserver::control::{CommitRecord, WriteKind};
 
@@ -20,40 +26,52 @@ use super::{
 
 /// What a trial left behind.
 #[derive(Debug)]
-pub struct Inputs<'a> {
+pub(super) struct Inputs<'a> {
     /// What was asked.
-    pub settings: &'a DriveSettings,
+    pub(super) settings: &'a DriveSettings,
     /// Objects in the cache when the informer had synced.
-    pub known: u64,
+    pub(super) known: u64,
     /// Start of the informer.
-    pub began: MonotonicTime,
+    pub(super) began: MonotonicTime,
     /// End of the first list.
-    pub synced_at: MonotonicTime,
+    pub(super) synced_at: MonotonicTime,
     /// Start of the window.
-    pub window_began: MonotonicTime,
+    pub(super) window_began: MonotonicTime,
     /// End of the window.
-    pub window_ended: MonotonicTime,
+    pub(super) window_ended: MonotonicTime,
     /// When nothing was pending any more.
-    pub converged_at: MonotonicTime,
+    pub(super) converged_at: MonotonicTime,
     /// CPU time of the client in the window.
-    pub client_cpu: Duration,
+    pub(super) client_cpu: Duration,
     /// CPU time of the server in the window.
-    pub server_cpu: Duration,
+    pub(super) server_cpu: Duration,
     /// Memory of the server.
-    pub server_rss_peak_bytes: u64,
+    pub(super) server_rss_peak_bytes: u64,
     /// The server's writes.
-    pub commits: Vec<CommitRecord>,
+    pub(super) commits: Vec<CommitRecord>,
     /// What was recorded.
-    pub log: Log,
+    pub(super) log: Log,
     /// What was sampled.
-    pub samples: Vec<TimelinePoint>,
+    pub(super) samples: Vec<TimelinePoint>,
 }
 
 /// Computes the numbers, and what does not add up.
-pub fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
+pub(super) fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
     let ticks = resync_ticks(inputs);
     let accounting = account(&inputs.commits, &inputs.log.deliveries);
     let mut violations = accounting_violations(&accounting);
+    let relisted = inputs
+        .log
+        .deliveries
+        .iter()
+        .any(|delivery| delivery.cause == Cause::Relist);
+    if accounting.superseded > 0 && !relisted {
+        // This queue hands over every event of an unbroken watch.
+        violations.push(format!(
+            "{} writes were never shown, though the watch was never broken",
+            accounting.superseded
+        ));
+    }
     violations.extend(sync_violations(inputs));
     let resync = summarise_resyncs(inputs, &ticks);
     let repair = repair_of(inputs, &resync, &ticks);
@@ -81,7 +99,10 @@ pub fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
         accounting,
         repair,
         cost,
-        timeline: Timeline { step_ns: nanoseconds(STEP), points },
+        timeline: Timeline {
+            step_ns: nanoseconds(STEP),
+            points,
+        },
     };
     (measurements, violations)
 }
@@ -98,14 +119,22 @@ fn resync_ticks(inputs: &Inputs<'_>) -> Vec<(u64, ResyncTick)> {
     let mut enqueued_before = 0;
     let tick = |resync: &super::recorder::RecordedResync| {
         enqueued_before += resync.outcome.enqueued;
-        let last = usize::try_from(enqueued_before).ok().and_then(|count| count.checked_sub(1));
-        let drained = last.and_then(|last| returns.get(last)).filter(|_| resync.outcome.enqueued > 0);
+        let last = usize::try_from(enqueued_before)
+            .ok()
+            .and_then(|count| count.checked_sub(1));
+        let drained = last
+            .and_then(|last| returns.get(last))
+            .filter(|_| resync.outcome.enqueued > 0);
         let skipped = resync.outcome.skipped_pending.iter();
         let tick = ResyncTick {
-            at_ns: resync.began_ns.saturating_sub(inputs.window_began.nanoseconds),
+            at_ns: resync
+                .began_ns
+                .saturating_sub(inputs.window_began.nanoseconds),
             known: resync.outcome.known,
             enqueued: resync.outcome.enqueued,
-            skipped_pending: skipped.map(|(delta_type, count)| (delta_type.name().to_owned(), *count)).collect(),
+            skipped_pending: skipped
+                .map(|(delta_type, count)| (delta_type.name().to_owned(), *count))
+                .collect(),
             missing: resync.outcome.missing,
             lock_wait_ns: resync.locked_ns.saturating_sub(resync.began_ns),
             lock_hold_ns: resync.released_ns.saturating_sub(resync.locked_ns),
@@ -117,11 +146,20 @@ fn resync_ticks(inputs: &Inputs<'_>) -> Vec<(u64, ResyncTick)> {
 }
 
 fn syncs<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = &'a Delivery> {
-    inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Resync)
+    inputs
+        .log
+        .deliveries
+        .iter()
+        .filter(|delivery| delivery.cause == Cause::Resync)
 }
 
 fn sync_violations(inputs: &Inputs<'_>) -> Vec<String> {
-    let enqueued: u64 = inputs.log.resyncs.iter().map(|resync| resync.outcome.enqueued).sum();
+    let enqueued: u64 = inputs
+        .log
+        .resyncs
+        .iter()
+        .map(|resync| resync.outcome.enqueued)
+        .sum();
     let delivered = syncs(inputs).count() as u64;
     let mut violations = Vec::new();
     if enqueued != delivered {
@@ -137,17 +175,33 @@ fn sync_violations(inputs: &Inputs<'_>) -> Vec<String> {
 }
 
 fn summarise_resyncs(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> ResyncSummary {
-    let in_window: Vec<_> = ticks.iter().filter(|(at, _)| inputs.in_window(*at)).collect();
+    let in_window: Vec<_> = ticks
+        .iter()
+        .filter(|(at, _)| inputs.in_window(*at))
+        .collect();
     let intervals = in_window.len().saturating_sub(1) as u64;
-    let first_and_last = in_window.first().zip(in_window.last()).filter(|_| intervals > 0);
+    let first_and_last = in_window
+        .first()
+        .zip(in_window.last())
+        .filter(|_| intervals > 0);
     let window = inputs.window_ended.since(inputs.window_began);
-    let expected = inputs.settings.resync_period.map_or(0.0, |period| window.as_secs_f64() / period.as_secs_f64());
+    let expected = inputs
+        .settings
+        .resync_period
+        .map_or(0.0, |period| window.as_secs_f64() / period.as_secs_f64());
     ResyncSummary {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a window holds few periods")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a window holds few periods"
+        )]
         expected: expected as u64,
         fired: in_window.len() as u64,
         effective_period_ns: first_and_last.map(|(first, last)| (last.0 - first.0) / intervals),
-        ticks: in_window.into_iter().map(|(_, tick)| tick.clone()).collect(),
+        ticks: in_window
+            .into_iter()
+            .map(|(_, tick)| tick.clone())
+            .collect(),
     }
 }
 
@@ -170,23 +224,55 @@ fn generator(inputs: &Inputs<'_>) -> Generator {
         }
     }
     let window = inputs.window_ended.since(inputs.window_began).as_secs_f64();
-    let rate = inputs.settings.churn.as_ref().map_or(0.0, |churn| churn.rate_per_second);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate times a window is small")]
+    let rate = inputs
+        .settings
+        .churn
+        .as_ref()
+        .map_or(0.0, |churn| churn.rate_per_second);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rate times a window is small"
+    )]
     let scheduled = (rate * window).round() as u64;
-    Generator { scheduled, committed, committed_by_kind, lateness: lateness.to_series() }
+    Generator {
+        scheduled,
+        committed,
+        committed_by_kind,
+        lateness: lateness.to_series(),
+    }
 }
 
 /// Events are taken by when they were *scheduled*: one that was due in the window counts with its whole delay, however late it
 /// came.
 fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<String, LatencySeries> {
     let received: HashMap<u64, u64> = inputs.log.received.iter().copied().collect();
-    let live = inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Live);
-    let handled: HashMap<u64, &Delivery> = live.map(|delivery| (delivery.version, delivery)).collect();
-    let drains: Vec<_> = ticks.iter().map(|(at, tick)| (*at, tick.drain_ns.map_or(u64::MAX, |drain| at + drain))).collect();
+    let live = inputs
+        .log
+        .deliveries
+        .iter()
+        .filter(|delivery| delivery.cause == Cause::Live);
+    let handled: HashMap<u64, &Delivery> =
+        live.map(|delivery| (delivery.version, delivery)).collect();
+    let drains: Vec<_> = ticks
+        .iter()
+        .map(|(at, tick)| (*at, tick.drain_ns.map_or(u64::MAX, |drain| at + drain)))
+        .collect();
     let mut recorders: BTreeMap<&str, LatencyRecorder> = BTreeMap::new();
-    for commit in inputs.commits.iter().filter(|commit| inputs.in_window(commit.scheduled_ns)) {
-        let Some(delivery) = handled.get(&commit.resource_version) else { continue };
-        let mut record = |series, from, to| recorders.entry(series).or_default().record_between(from, to);
+    for commit in inputs
+        .commits
+        .iter()
+        .filter(|commit| inputs.in_window(commit.scheduled_ns))
+    {
+        let Some(delivery) = handled.get(&commit.resource_version) else {
+            continue;
+        };
+        let mut record = |series, from, to| {
+            recorders
+                .entry(series)
+                .or_default()
+                .record_between(from, to);
+        };
         record("live", commit.scheduled_ns, delivery.returned_ns);
         record("live.server", commit.scheduled_ns, commit.committed_ns);
         if let Some(received) = received.get(&commit.resource_version) {
@@ -194,16 +280,33 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
             record("live.queue", *received, delivery.began_ns);
         }
         record("live.handler", delivery.began_ns, delivery.returned_ns);
-        let in_drain = drains.iter().any(|(from, to)| (*from..*to).contains(&commit.scheduled_ns));
-        let split = if in_drain { "live.in_drain" } else { "live.outside_drain" };
+        let in_drain = drains
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&commit.scheduled_ns));
+        let split = if in_drain {
+            "live.in_drain"
+        } else {
+            "live.outside_drain"
+        };
         record(split, commit.scheduled_ns, delivery.returned_ns);
     }
-    recorders.into_iter().map(|(name, recorder)| (name.to_owned(), recorder.to_series())).collect()
+    recorders
+        .into_iter()
+        .map(|(name, recorder)| (name.to_owned(), recorder.to_series()))
+        .collect()
 }
 
 fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -> Notifications {
-    let mut notifications = Notifications { superseded, ..Notifications::default() };
-    for delivery in inputs.log.deliveries.iter().filter(|delivery| inputs.in_window(delivery.returned_ns)) {
+    let mut notifications = Notifications {
+        superseded,
+        ..Notifications::default()
+    };
+    for delivery in inputs
+        .log
+        .deliveries
+        .iter()
+        .filter(|delivery| inputs.in_window(delivery.returned_ns))
+    {
         let counter = match delivery.cause {
             Cause::Initial => &mut notifications.initial,
             Cause::Live => &mut notifications.live,
@@ -212,7 +315,11 @@ fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -
         };
         *counter += 1;
     }
-    notifications.skipped_pending = resync.ticks.iter().flat_map(|tick| tick.skipped_pending.values()).sum();
+    notifications.skipped_pending = resync
+        .ticks
+        .iter()
+        .flat_map(|tick| tick.skipped_pending.values())
+        .sum();
     notifications
 }
 
@@ -222,10 +329,19 @@ fn repair_of(
     ticks: &[(u64, ResyncTick)],
 ) -> Option<bench_core::measure::record::Repair> {
     let settings = inputs.settings;
-    let interval_ns = resync.effective_period_ns.or_else(|| settings.resync_period.map(nanoseconds));
-    let longest_drain = ticks.iter().filter_map(|(_, tick)| tick.drain_ns).max().unwrap_or(0);
+    let interval_ns = resync
+        .effective_period_ns
+        .or_else(|| settings.resync_period.map(nanoseconds));
+    let longest_drain = ticks
+        .iter()
+        .filter_map(|(_, tick)| tick.drain_ns)
+        .max()
+        .unwrap_or(0);
     let expected = interval_ns.and_then(|interval| {
-        let rate = settings.churn.as_ref().map_or(0.0, |churn| churn.rate_per_second);
+        let rate = settings
+            .churn
+            .as_ref()
+            .map_or(0.0, |churn| churn.rate_per_second);
         let cost = settings.handler_cost.duration().as_secs_f64();
         if inputs.known == 0 {
             return None;
@@ -234,27 +350,47 @@ fn repair_of(
             informer: settings.informer,
             interval: interval as f64 / 1e9,
             drain: inputs.known as f64 * cost / (1.0 - rate * cost).max(0.01),
-            live_rate_per_key: rate * (1.0 - settings.losses.adds_and_updates) / inputs.known as f64,
+            live_rate_per_key: rate * (1.0 - settings.losses.adds_and_updates)
+                / inputs.known as f64,
         })
     });
     let span = RepairSpan {
-        losses_until_ns: inputs.window_ended.nanoseconds.saturating_sub(interval_ns.unwrap_or(0) + longest_drain),
+        losses_until_ns: inputs
+            .window_ended
+            .nanoseconds
+            .saturating_sub(interval_ns.unwrap_or(0) + longest_drain),
         repairs_until_ns: inputs.window_ended.nanoseconds,
     };
-    repairs(&inputs.log.deliveries, span, expected.map(|seconds| seconds * 1e9))
+    repairs(
+        &inputs.log.deliveries,
+        span,
+        expected.map(|seconds| seconds * 1e9),
+    )
 }
 
 /// The samples, with the 99th percentile of the live events that were handled since the sample before.
 fn timeline(inputs: &Inputs<'_>) -> Vec<TimelinePoint> {
-    let scheduled: HashMap<u64, u64> =
-        inputs.commits.iter().map(|commit| (commit.resource_version, commit.scheduled_ns)).collect();
-    let live: Vec<_> = inputs.log.deliveries.iter().filter(|delivery| delivery.cause == Cause::Live).collect();
-    let mut next = live.partition_point(|delivery| delivery.returned_ns < inputs.window_began.nanoseconds);
+    let scheduled: HashMap<u64, u64> = inputs
+        .commits
+        .iter()
+        .map(|commit| (commit.resource_version, commit.scheduled_ns))
+        .collect();
+    let live: Vec<_> = inputs
+        .log
+        .deliveries
+        .iter()
+        .filter(|delivery| delivery.cause == Cause::Live)
+        .collect();
+    let mut next =
+        live.partition_point(|delivery| delivery.returned_ns < inputs.window_began.nanoseconds);
     let mut points = inputs.samples.clone();
     for point in &mut points {
         let until = inputs.window_began.nanoseconds + point.at_ns;
         let mut recorder = LatencyRecorder::new();
-        while let Some(delivery) = live.get(next).filter(|delivery| delivery.returned_ns <= until) {
+        while let Some(delivery) = live
+            .get(next)
+            .filter(|delivery| delivery.returned_ns <= until)
+        {
             if let Some(scheduled) = scheduled.get(&delivery.version) {
                 recorder.record_between(*scheduled, delivery.returned_ns);
             }

@@ -6,9 +6,10 @@ use anyhow::Context as _;
 use bench_core::{
     api::{Object, ResourceVersion},
     cache::{
-        AddOrigin, ControllerPlacement, DeltaObject, HandlerRegistration, Indexer, Informer, InformerSettings,
-        InlineEventHandler, Notification, QueueLength, ReflectorSettings, ResourceEventHandler, RunningInformer,
-        SharedInformer, SharedInformerSettings, index_by_namespace,
+        AddOrigin, ControllerPlacement, DeltaObject, HandlerRegistration, Indexer, Informer,
+        InformerSettings, InlineEventHandler, Notification, QueueLength, ReflectorSettings,
+        ResourceEventHandler, RunningInformer, SharedInformer, SharedInformerSettings,
+        index_by_namespace,
     },
     list_watch::HttpListWatch,
     measure::clock::MonotonicTime,
@@ -22,7 +23,10 @@ use hyper_util::{
 };
 use tokio::task::JoinSet;
 
-use super::{DriveSettings, recorder::Recorder};
+use super::{
+    DriveSettings,
+    recorder::{Fate, Recorder},
+};
 use crate::{
     handler_cost::{CostExecutor, HandlerCost, SleepDebt},
     scenario::choice::{HandlerKind, InformerKind},
@@ -32,7 +36,11 @@ type HttpClient = Client<HttpConnector, Empty<Bytes>>;
 
 pub(super) enum UnderTest {
     Plain(RunningInformer<Object, Recorder>, Workers),
-    Shared(Box<SharedInformer<Object, Recorder>>, HandlerRegistration, Workers),
+    Shared(
+        Box<SharedInformer<Object, Recorder>>,
+        HandlerRegistration,
+        Workers,
+    ),
 }
 
 /// The reconcilers behind a workqueue; none for an inline handler.
@@ -43,7 +51,7 @@ pub(super) struct Workers {
 
 /// Spends a handler's cost on a thread of its own or, where it sleeps in a task, without blocking the runtime.
 struct Cost {
-    cost: HandlerCost,
+    kind: HandlerCost,
     executor: CostExecutor,
     debt: SleepDebt,
 }
@@ -61,7 +69,10 @@ pub(super) fn http_list_watch(settings: &DriveSettings) -> HttpListWatch<HttpCli
 
 pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Result<UnderTest> {
     let reflector = ReflectorSettings::client_go(settings.seed);
-    let mut workers = Workers { queue: WorkQueue::new(), tasks: JoinSet::new() };
+    let mut workers = Workers {
+        queue: WorkQueue::new(),
+        tasks: JoinSet::new(),
+    };
     let (cost, queue) = match settings.handler {
         HandlerKind::Probe => (HandlerCost::None, None),
         HandlerKind::Inline => (settings.handler_cost, None),
@@ -70,20 +81,38 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
             (HandlerCost::None, Some(workers.queue.clone()))
         }
     };
-    let handler = Handler { recorder: recorder.clone(), cost: Cost::new(cost), queue };
+    let handler = Handler {
+        recorder: recorder.clone(),
+        cost: Cost::new(cost),
+        queue,
+    };
     match settings.informer {
         InformerKind::Plain => {
             let placement = ControllerPlacement::Thread;
-            let informer_settings = InformerSettings { resync_period: settings.resync_period, placement, reflector };
+            let informer_settings = InformerSettings {
+                resync_period: settings.resync_period,
+                placement,
+                reflector,
+            };
             let list_watch = http_list_watch(settings);
-            let informer = Informer::start(list_watch, informer_settings, handler, index_by_namespace(), recorder.clone())
-                .context("the controller's thread cannot be made")?;
+            let informer = Informer::start(
+                list_watch,
+                informer_settings,
+                handler,
+                index_by_namespace(),
+                recorder.clone(),
+            )
+            .context("the controller's thread cannot be made")?;
             Ok(UnderTest::Plain(informer, workers))
         }
         InformerKind::Shared => {
             let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
-            let informer_settings = SharedInformerSettings { default_resync_period, reflector };
-            let informer = SharedInformer::new(informer_settings, index_by_namespace(), recorder.clone());
+            let informer_settings = SharedInformerSettings {
+                default_resync_period,
+                reflector,
+            };
+            let informer =
+                SharedInformer::new(informer_settings, index_by_namespace(), recorder.clone());
             let registration = informer.add_event_handler(handler)?;
             informer.start(http_list_watch(settings));
             Ok(UnderTest::Shared(Box::new(informer), registration, workers))
@@ -133,16 +162,25 @@ impl UnderTest {
     }
 
     /// Waits until the informer has seen `version` and nothing is pending anywhere; false if that took too long.
-    pub(super) async fn wait_until_converged(&self, version: u64, settings: &DriveSettings) -> bool {
+    pub(super) async fn wait_until_converged(
+        &self,
+        version: u64,
+        settings: &DriveSettings,
+    ) -> bool {
         let backlog = self.queue_length().deltas + self.listener_pending().unwrap_or(0);
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
-        let limit = Duration::from_secs(10).max(2 * settings.handler_cost.duration().saturating_mul(backlog));
+        let limit = Duration::from_secs(10)
+            .max(2 * settings.handler_cost.duration().saturating_mul(backlog));
         let converged = async {
             let mut poll = tokio::time::interval(Duration::from_millis(5));
             loop {
                 poll.tick().await;
-                let seen = self.last_version().number().is_some_and(|seen| seen >= version);
-                let idle = self.queue_length().keys == 0 && self.listener_pending().unwrap_or(0) == 0;
+                let seen = self
+                    .last_version()
+                    .number()
+                    .is_some_and(|seen| seen >= version);
+                let idle =
+                    self.queue_length().keys == 0 && self.listener_pending().unwrap_or(0) == 0;
                 // Takes the queue's lock, hence waits for a handler that runs under it.
                 if seen && idle && self.has_synced() && self.queue_length().keys == 0 {
                     return;
@@ -205,11 +243,17 @@ impl Workers {
 
 impl Cost {
     fn new(cost: HandlerCost) -> Self {
-        Self { cost, executor: CostExecutor::new(cost), debt: SleepDebt::default() }
+        Self {
+            kind: cost,
+            executor: CostExecutor::new(cost),
+            debt: SleepDebt::default(),
+        }
     }
 
     async fn spend_async(&mut self) {
-        let HandlerCost::Sleep(cost) = self.cost else { return self.executor.spend() };
+        let HandlerCost::Sleep(cost) = self.kind else {
+            return self.executor.spend();
+        };
         if let Some(portion) = self.debt.charge(cost) {
             let began = MonotonicTime::now();
             // Tokio's timers tick in milliseconds; what a sleep overshoots is taken off the next.
@@ -220,55 +264,62 @@ impl Cost {
 }
 
 impl Handler {
-    /// Returns whether the call is lost, after queueing its key if it is not.
-    fn take(&self, notification: &Notification<Object>, cause: super::Cause) -> bool {
-        let lost = self.recorder.loses(notification, cause);
-        if let Some(queue) = self.queue.as_ref().filter(|_| !lost) {
-            if let Some(key) = key_of(notification) {
-                queue.add(key);
-            }
+    /// Decides whether the call is lost, and queues its key if it is not.
+    fn take(&self, notification: &Notification<Object>, cause: super::Cause) -> Fate {
+        let fate = self.recorder.loses(notification, cause);
+        if let (Some(queue), Fate::Handled, Some(key)) = (&self.queue, fate, key_of(notification)) {
+            queue.add(key);
         }
-        lost
+        fate
     }
 
     fn call(&mut self, notification: &Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
         let cause = self.recorder.cause_by_delta(notification);
-        let lost = self.take(notification, cause);
+        let fate = self.take(notification, cause);
         if cause != super::Cause::Initial {
             self.cost.executor.spend();
         }
-        self.recorder.handled(notification, cause, began_ns, lost);
+        self.recorder.handled(notification, cause, began_ns, fate);
     }
 
     async fn call_async(&mut self, notification: Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
         let cause = Recorder::cause_by_versions(&notification);
-        let lost = self.take(&notification, cause);
+        let fate = self.take(&notification, cause);
         if cause != super::Cause::Initial {
             self.cost.spend_async().await;
         }
-        self.recorder.handled(&notification, cause, began_ns, lost);
+        self.recorder.handled(&notification, cause, began_ns, fate);
     }
 }
 
 impl InlineEventHandler<Object> for Handler {
     fn on_add(&mut self, object: &Arc<Object>, origin: AddOrigin) {
-        self.call(&Notification::Added { object: Arc::clone(object), origin });
+        self.call(&Notification::Added {
+            object: Arc::clone(object),
+            origin,
+        });
     }
 
     fn on_update(&mut self, old: &Arc<Object>, new: &Arc<Object>) {
-        self.call(&Notification::Updated { old: Arc::clone(old), new: Arc::clone(new) });
+        self.call(&Notification::Updated {
+            old: Arc::clone(old),
+            new: Arc::clone(new),
+        });
     }
 
     fn on_delete(&mut self, object: &DeltaObject<Object>) {
-        self.call(&Notification::Deleted { object: object.clone() });
+        self.call(&Notification::Deleted {
+            object: object.clone(),
+        });
     }
 }
 
 impl ResourceEventHandler<Object> for Handler {
     async fn on_add(&mut self, object: Arc<Object>, origin: AddOrigin) {
-        self.call_async(Notification::Added { object, origin }).await;
+        self.call_async(Notification::Added { object, origin })
+            .await;
     }
 
     async fn on_update(&mut self, old: Arc<Object>, new: Arc<Object>) {
@@ -287,5 +338,7 @@ fn key_of(notification: &Notification<Object>) -> Option<String> {
         Notification::Updated { new, .. } => Some(new),
         Notification::Deleted { object } => object.last_known(),
     };
-    object.and_then(|object| object.key().ok()).map(|key| key.to_string())
+    object
+        .and_then(|object| object.key().ok())
+        .map(|key| key.to_string())
 }

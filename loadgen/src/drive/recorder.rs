@@ -19,7 +19,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
 
 /// Why a handler was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub(super) enum Cause {
     /// An item of the first list.
     Initial,
     /// An event of the watch.
@@ -32,7 +32,7 @@ pub enum Cause {
 
 /// What kind of call it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Call {
+pub(super) enum Call {
     /// `on_add`.
     Add,
     /// `on_update`.
@@ -43,40 +43,49 @@ pub enum Call {
     DeleteUnknown,
 }
 
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The handler did its work.
+    Handled,
+    /// The handler lost it on purpose.
+    Lost,
+}
+
 /// One call of the handler.
 #[derive(Debug, Clone)]
-pub struct Delivery {
+pub(super) struct Delivery {
     /// Which object.
-    pub key: ObjectKey,
+    pub(super) key: ObjectKey,
     /// Its uid.
-    pub uid: Box<str>,
+    pub(super) uid: Box<str>,
     /// Which method.
-    pub call: Call,
+    pub(super) call: Call,
     /// Why.
-    pub cause: Cause,
+    pub(super) cause: Cause,
     /// Version before, of an update.
-    pub old_version: Option<u64>,
+    pub(super) old_version: Option<u64>,
     /// Version now.
-    pub version: u64,
+    pub(super) version: u64,
     /// Begin of the call.
-    pub began_ns: u64,
+    pub(super) began_ns: u64,
     /// Return of the handler.
-    pub returned_ns: u64,
+    pub(super) returned_ns: u64,
     /// Whether the handler lost it on purpose.
-    pub lost: bool,
+    pub(super) lost: bool,
 }
 
 /// One resync of the queue.
 #[derive(Debug, Clone)]
-pub struct RecordedResync {
+pub(super) struct RecordedResync {
     /// The timer fired.
-    pub began_ns: u64,
+    pub(super) began_ns: u64,
     /// The lock was given.
-    pub locked_ns: u64,
+    pub(super) locked_ns: u64,
     /// The lock was given back.
-    pub released_ns: u64,
+    pub(super) released_ns: u64,
     /// What it did.
-    pub outcome: ResyncOutcome,
+    pub(super) outcome: ResyncOutcome,
 }
 
 /// Shares of live calls that a handler loses without telling the informer.
@@ -90,18 +99,18 @@ pub struct Losses {
 
 /// Everything that was recorded.
 #[derive(Debug, Default)]
-pub struct Log {
+pub(super) struct Log {
     /// Calls in order.
-    pub deliveries: Vec<Delivery>,
+    pub(super) deliveries: Vec<Delivery>,
     /// (version, received) of watch events, in order.
-    pub received: Vec<(u64, u64)>,
+    pub(super) received: Vec<(u64, u64)>,
     /// Resyncs in order.
-    pub resyncs: Vec<RecordedResync>,
+    pub(super) resyncs: Vec<RecordedResync>,
 }
 
 /// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
 #[derive(Debug, Clone)]
-pub struct Recorder(Arc<Shared>);
+pub(super) struct Recorder(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -126,9 +135,14 @@ struct State {
 
 impl Recorder {
     /// Records nothing yet; losses are drawn from `seed`.
-    pub fn new(losses: Losses, seed: u64) -> Self {
-        let random = ChaCha12Rng::seed_from_u64(seed ^ 0x1055_e5);
-        let state = State { deliveries: Vec::new(), losses, random, stale: HashMap::new() };
+    pub(super) fn new(losses: Losses, seed: u64) -> Self {
+        let random = ChaCha12Rng::seed_from_u64(seed ^ 0x0010_55e5);
+        let state = State {
+            deliveries: Vec::new(),
+            losses,
+            random,
+            stale: HashMap::new(),
+        };
         Self(Arc::new(Shared {
             state: Mutex::new(state),
             resync: Mutex::default(),
@@ -142,44 +156,72 @@ impl Recorder {
     }
 
     /// The cause of a plain informer's call, by the delta that is being delivered.
-    pub fn cause_by_delta(&self, notification: &Notification<Object>) -> Cause {
-        match (*self.0.delta_type.lock(), notification) {
+    pub(super) fn cause_by_delta(&self, notification: &Notification<Object>) -> Cause {
+        let delta_type = *self.0.delta_type.lock();
+        match (delta_type, notification) {
             (Some(DeltaType::Sync), _) => Cause::Resync,
-            (_, Notification::Added { origin: AddOrigin::InitialList, .. }) => Cause::Initial,
+            (
+                _,
+                Notification::Added {
+                    origin: AddOrigin::InitialList,
+                    ..
+                },
+            ) => Cause::Initial,
             (Some(DeltaType::Replaced), _) => Cause::Relist,
-            (_, Notification::Deleted { object }) if object.is_final_state_unknown() => Cause::Relist,
+            (_, Notification::Deleted { object }) if object.is_final_state_unknown() => {
+                Cause::Relist
+            }
             _ => Cause::Live,
         }
     }
 
     /// The cause of a shared informer's call, for which only the notification is there: equal versions are a resync.
-    pub fn cause_by_versions(notification: &Notification<Object>) -> Cause {
+    pub(super) fn cause_by_versions(notification: &Notification<Object>) -> Cause {
         match notification {
-            Notification::Added { origin: AddOrigin::InitialList, .. } => Cause::Initial,
-            Notification::Updated { old, new } if old.resource_version() == new.resource_version() => Cause::Resync,
+            Notification::Added {
+                origin: AddOrigin::InitialList,
+                ..
+            } => Cause::Initial,
+            Notification::Updated { old, new }
+                if old.resource_version() == new.resource_version() =>
+            {
+                Cause::Resync
+            }
             Notification::Deleted { object } if object.is_final_state_unknown() => Cause::Relist,
             _ => Cause::Live,
         }
     }
 
     /// Decides whether the handler loses this call. Only live calls are lost.
-    pub fn loses(&self, notification: &Notification<Object>, cause: Cause) -> bool {
+    pub(super) fn loses(&self, notification: &Notification<Object>, cause: Cause) -> Fate {
         if cause != Cause::Live {
-            return false;
+            return Fate::Handled;
         }
         let mut state = self.0.state.lock();
         let share = match notification {
             Notification::Deleted { .. } => state.losses.deletes,
-            Notification::Added { .. } | Notification::Updated { .. } => state.losses.adds_and_updates,
+            Notification::Added { .. } | Notification::Updated { .. } => {
+                state.losses.adds_and_updates
+            }
         };
-        share > 0.0 && state.random.random_bool(share.min(1.0))
+        let lost = share > 0.0 && state.random.random_bool(share.min(1.0));
+        if lost { Fate::Lost } else { Fate::Handled }
     }
 
     /// Notes a call that has returned, or that the handler lost.
-    pub fn handled(&self, notification: &Notification<Object>, cause: Cause, began_ns: u64, lost: bool) {
+    pub(super) fn handled(
+        &self,
+        notification: &Notification<Object>,
+        cause: Cause,
+        began_ns: u64,
+        fate: Fate,
+    ) {
+        let lost = fate == Fate::Lost;
         let (object, call, old_version) = match notification {
             Notification::Added { object, .. } => (Some(object), Call::Add, None),
-            Notification::Updated { old, new } => (Some(new), Call::Update, number(&old.resource_version())),
+            Notification::Updated { old, new } => {
+                (Some(new), Call::Update, number(&old.resource_version()))
+            }
             Notification::Deleted { object } if object.is_final_state_unknown() => {
                 (object.last_known(), Call::DeleteUnknown, None)
             }
@@ -195,25 +237,40 @@ impl Recorder {
             Cause::Resync => &self.0.sync,
             Cause::Initial | Cause::Relist => &self.0.stale,
         }
-        .fetch_add(u64::from(matches!(cause, Cause::Live | Cause::Resync)), Ordering::Relaxed);
+        .fetch_add(
+            u64::from(matches!(cause, Cause::Live | Cause::Resync)),
+            Ordering::Relaxed,
+        );
         let mut state = self.0.state.lock();
         if lost && !matches!(call, Call::Delete | Call::DeleteUnknown) {
             state.stale.insert(key.clone(), returned_ns);
         } else {
             state.stale.remove(&key);
         }
-        self.0.stale.store(state.stale.len() as u64, Ordering::Relaxed);
-        state.deliveries.push(Delivery { key, uid, call, cause, old_version, version, began_ns, returned_ns, lost });
+        self.0
+            .stale
+            .store(state.stale.len() as u64, Ordering::Relaxed);
+        state.deliveries.push(Delivery {
+            key,
+            uid,
+            call,
+            cause,
+            old_version,
+            version,
+            began_ns,
+            returned_ns,
+            lost,
+        });
     }
 
     /// Live calls, sync calls and stale keys so far.
-    pub fn counts(&self) -> (u64, u64, u64) {
+    pub(super) fn counts(&self) -> (u64, u64, u64) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (load(&self.0.live), load(&self.0.sync), load(&self.0.stale))
     }
 
     /// Takes everything that was recorded.
-    pub fn take(&self) -> Log {
+    pub(super) fn take(&self) -> Log {
         Log {
             deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
             received: std::mem::take(&mut *self.0.received.lock()),
@@ -241,13 +298,21 @@ impl InformerObserver<Object> for Recorder {
         if operation == QueueOperation::Resync {
             let released_ns = MonotonicTime::now().nanoseconds;
             let (began_ns, locked_ns, outcome) = std::mem::take(&mut *self.0.resync.lock());
-            self.0.resyncs.lock().push(RecordedResync { began_ns, locked_ns, released_ns, outcome });
+            self.0.resyncs.lock().push(RecordedResync {
+                began_ns,
+                locked_ns,
+                released_ns,
+                outcome,
+            });
         }
     }
 
     fn event_received(&self, _key: &ObjectKey, resource_version: &ResourceVersion) {
         if let Some(version) = number(resource_version) {
-            self.0.received.lock().push((version, MonotonicTime::now().nanoseconds));
+            self.0
+                .received
+                .lock()
+                .push((version, MonotonicTime::now().nanoseconds));
         }
     }
 

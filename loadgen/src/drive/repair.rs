@@ -12,31 +12,35 @@ use crate::scenario::choice::InformerKind;
 
 /// The part of a trial in which losses and repairs are looked at.
 #[derive(Debug, Clone, Copy)]
-pub struct RepairSpan {
+pub(super) struct RepairSpan {
     /// Losses after this have not had the time to be repaired and are left out of the times.
-    pub losses_until_ns: u64,
+    pub(super) losses_until_ns: u64,
     /// Repairs after this do not count: resyncs have been ended.
-    pub repairs_until_ns: u64,
+    pub(super) repairs_until_ns: u64,
 }
 
 /// What the closed form needs.
 #[derive(Debug, Clone, Copy)]
-pub struct RepairModel {
+pub(super) struct RepairModel {
     /// Plain or shared: where a live event waits during a drain differs.
-    pub informer: InformerKind,
+    pub(super) informer: InformerKind,
     /// Time between two resyncs, as it was, in seconds.
-    pub interval: f64,
+    pub(super) interval: f64,
     /// Time to deliver the whole cache, in seconds.
-    pub drain: f64,
+    pub(super) drain: f64,
     /// Later live events of the same key that are handled and not lost, a second.
-    pub live_rate_per_key: f64,
+    pub(super) live_rate_per_key: f64,
 }
 
 /// Counts losses and what repaired them; absent if nothing was lost.
 ///
 /// Every loss is a sample of its own: it is repaired by the next call of the same key that the handler does not lose. A lost
 /// delete can only be repaired by a new life of the key.
-pub fn repairs(deliveries: &[Delivery], span: RepairSpan, expected_mean_ns: Option<f64>) -> Option<Repair> {
+pub(super) fn repairs(
+    deliveries: &[Delivery],
+    span: RepairSpan,
+    expected_mean_ns: Option<f64>,
+) -> Option<Repair> {
     let mut open: HashMap<&ObjectKey, Vec<(u64, Call)>> = HashMap::new();
     let mut times = LatencyRecorder::new();
     let mut repair = Repair {
@@ -50,7 +54,10 @@ pub fn repairs(deliveries: &[Delivery], span: RepairSpan, expected_mean_ns: Opti
         time_to_repair: bench_core::measure::record::LatencySeries::default(),
         expected_mean_ns,
     };
-    for delivery in deliveries.iter().take_while(|delivery| delivery.returned_ns <= span.repairs_until_ns) {
+    for delivery in deliveries
+        .iter()
+        .take_while(|delivery| delivery.returned_ns <= span.repairs_until_ns)
+    {
         if delivery.lost {
             let counter = match delivery.call {
                 Call::Add => &mut repair.lost_adds,
@@ -58,14 +65,20 @@ pub fn repairs(deliveries: &[Delivery], span: RepairSpan, expected_mean_ns: Opti
                 Call::Delete | Call::DeleteUnknown => &mut repair.lost_deletes,
             };
             *counter += 1;
-            open.entry(&delivery.key).or_default().push((delivery.returned_ns, delivery.call));
+            open.entry(&delivery.key)
+                .or_default()
+                .push((delivery.returned_ns, delivery.call));
             continue;
         }
         for (lost_at, call) in open.remove(&delivery.key).into_iter().flatten() {
             if matches!(call, Call::Delete | Call::DeleteUnknown) {
                 continue;
             }
-            if delivery.cause == Cause::Resync { repair.repaired_by_resync += 1 } else { repair.repaired_by_live += 1 }
+            if delivery.cause == Cause::Resync {
+                repair.repaired_by_resync += 1;
+            } else {
+                repair.repaired_by_live += 1;
+            }
             if lost_at <= span.losses_until_ns {
                 times.record_between(lost_at, delivery.returned_ns);
             }
@@ -73,7 +86,11 @@ pub fn repairs(deliveries: &[Delivery], span: RepairSpan, expected_mean_ns: Opti
     }
     for (_, call) in open.into_values().flatten() {
         let deleted = matches!(call, Call::Delete | Call::DeleteUnknown);
-        *(if deleted { &mut repair.unrepaired_deletes } else { &mut repair.unrepaired }) += 1;
+        *(if deleted {
+            &mut repair.unrepaired_deletes
+        } else {
+            &mut repair.unrepaired
+        }) += 1;
     }
     repair.time_to_repair = times.to_series();
     (repair.lost_adds + repair.lost_updates + repair.lost_deletes > 0).then_some(repair)
@@ -85,9 +102,14 @@ pub fn repairs(deliveries: &[Delivery], span: RepairSpan, expected_mean_ns: Opti
 /// outside the drain is lost at once. One that arrives in the drain is lost, in a plain informer, at its key's place if that
 /// lies ahead, since it joins the key's Sync, else at the drain's end; in a shared one always at the drain's end. The repair
 /// is the key's place in the next cycle, or an earlier live event. See METHODOLOGY.md.
-pub fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
+pub(super) fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
     const STEPS: u32 = 400;
-    let RepairModel { informer, interval, drain, live_rate_per_key: rate } = model;
+    let RepairModel {
+        informer,
+        interval,
+        drain,
+        live_rate_per_key: rate,
+    } = model;
     if !interval.is_finite() || interval <= 0.0 || drain >= interval {
         return None;
     }
@@ -103,7 +125,11 @@ pub fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
                 drain
             };
             let wait = interval + place - lost_at;
-            sum += if rate > 0.0 { -(-rate * wait).exp_m1() / rate } else { wait };
+            sum += if rate > 0.0 {
+                -(-rate * wait).exp_m1() / rate
+            } else {
+                wait
+            };
         }
     }
     Some(sum / f64::from(STEPS * STEPS))
@@ -112,51 +138,99 @@ pub fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::recorder::Fate;
 
-    fn delivery(key: &str, at: u64, call: Call, cause: Cause, lost: bool) -> Delivery {
+    fn delivery(key: &str, at: u64, call: Call, cause: Cause, fate: Fate) -> Delivery {
         let key = ObjectKey::new("t", key);
-        Delivery { key, uid: "u".into(), call, cause, old_version: None, version: at, began_ns: at, returned_ns: at, lost }
+        Delivery {
+            key,
+            uid: "u".into(),
+            call,
+            cause,
+            old_version: None,
+            version: at,
+            began_ns: at,
+            returned_ns: at,
+            lost: fate == Fate::Lost,
+        }
     }
 
-    const SPAN: RepairSpan = RepairSpan { losses_until_ns: 1_000, repairs_until_ns: 1_000 };
+    const SPAN: RepairSpan = RepairSpan {
+        losses_until_ns: 1_000,
+        repairs_until_ns: 1_000,
+    };
 
     #[test]
     fn each_loss_is_repaired_by_the_next_call_that_is_not_lost_and_a_lost_delete_by_none() {
         let log = [
-            delivery("a", 10, Call::Update, Cause::Live, true),
-            delivery("a", 20, Call::Update, Cause::Live, true),
-            delivery("b", 30, Call::Add, Cause::Live, true),
-            delivery("c", 40, Call::Delete, Cause::Live, true),
-            delivery("a", 50, Call::Update, Cause::Resync, false),
-            delivery("b", 60, Call::Update, Cause::Live, false),
-            delivery("d", 70, Call::Update, Cause::Live, true),
-            delivery("d", 2_000, Call::Update, Cause::Resync, false),
+            delivery("a", 10, Call::Update, Cause::Live, Fate::Lost),
+            delivery("a", 20, Call::Update, Cause::Live, Fate::Lost),
+            delivery("b", 30, Call::Add, Cause::Live, Fate::Lost),
+            delivery("c", 40, Call::Delete, Cause::Live, Fate::Lost),
+            delivery("a", 50, Call::Update, Cause::Resync, Fate::Handled),
+            delivery("b", 60, Call::Update, Cause::Live, Fate::Handled),
+            delivery("d", 70, Call::Update, Cause::Live, Fate::Lost),
+            delivery("d", 2_000, Call::Update, Cause::Resync, Fate::Handled),
         ];
         let repair = repairs(&log, SPAN, None).unwrap();
-        assert_eq!((repair.lost_adds, repair.lost_updates, repair.lost_deletes), (1, 3, 1));
-        assert_eq!((repair.repaired_by_resync, repair.repaired_by_live, repair.unrepaired), (2, 1, 1));
+        assert_eq!(
+            (repair.lost_adds, repair.lost_updates, repair.lost_deletes),
+            (1, 3, 1)
+        );
+        assert_eq!(
+            (
+                repair.repaired_by_resync,
+                repair.repaired_by_live,
+                repair.unrepaired
+            ),
+            (2, 1, 1)
+        );
         assert_eq!(repair.unrepaired_deletes, 1);
-        assert_eq!((repair.time_to_repair.min_ns, repair.time_to_repair.max_ns), (Some(30), Some(40)));
+        assert_eq!(
+            (repair.time_to_repair.min_ns, repair.time_to_repair.max_ns),
+            (Some(30), Some(40))
+        );
         assert_eq!(repairs(&log[4..6], SPAN, None), None);
     }
 
     #[test]
     fn without_competition_the_mean_is_that_of_the_derivation() {
         for (interval, drain) in [(10.0, 0.0), (2.0, 1.2), (1.0, 0.3)] {
-            let model = |informer| RepairModel { informer, interval, drain, live_rate_per_key: 0.0 };
+            let model = |informer| RepairModel {
+                informer,
+                interval,
+                drain,
+                live_rate_per_key: 0.0,
+            };
             let plain = expected_mean_seconds(model(InformerKind::Plain)).unwrap();
             let shared = expected_mean_seconds(model(InformerKind::Shared)).unwrap();
-            let base = (interval + drain) / 2.0;
-            assert!((plain - (base - drain * drain / (3.0 * interval))).abs() < 2e-3 * interval, "{plain}");
-            assert!((shared - (base - drain * drain / (2.0 * interval))).abs() < 2e-3 * interval, "{shared}");
+            let base = f64::midpoint(interval, drain);
+            assert!(
+                (plain - (base - drain * drain / (3.0 * interval))).abs() < 2e-3 * interval,
+                "{plain}"
+            );
+            assert!(
+                (shared - (base - drain * drain / (2.0 * interval))).abs() < 2e-3 * interval,
+                "{shared}"
+            );
         }
-        let endless = RepairModel { informer: InformerKind::Plain, interval: 1.0, drain: 1.2, live_rate_per_key: 0.0 };
+        let endless = RepairModel {
+            informer: InformerKind::Plain,
+            interval: 1.0,
+            drain: 1.2,
+            live_rate_per_key: 0.0,
+        };
         assert_eq!(expected_mean_seconds(endless), None);
     }
 
     #[test]
     fn later_events_of_the_same_key_shorten_the_mean() {
-        let model = |rate| RepairModel { informer: InformerKind::Plain, interval: 4.0, drain: 0.0, live_rate_per_key: rate };
+        let model = |rate| RepairModel {
+            informer: InformerKind::Plain,
+            interval: 4.0,
+            drain: 0.0,
+            live_rate_per_key: rate,
+        };
         // E[min(U(0,4), Exp(1))] = 1 - (1 - e^-4) / 4.
         let exact = 1.0 - (1.0 - (-4.0_f64).exp()) / 4.0;
         assert!((expected_mean_seconds(model(1.0)).unwrap() - exact).abs() < 1e-4);

@@ -1,0 +1,452 @@
+//! The server's state, shared by requests and the churn thread.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bench_core::{
+    api::{ObjectKey, Resource, Scope},
+    measure::clock::{MonotonicTime, process_cpu_time},
+};
+use parking_lot::Mutex;
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
+use serde_json::json;
+use tokio::{sync::watch, time::Instant};
+
+use crate::{
+    churn::{ChurnError, Write},
+    churn_driver::RunningChurn,
+    config::{WatchConfig, WindowConfig},
+    control::{
+        ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind,
+        WriteRequest,
+    },
+    object_name,
+    profiles::{CREATED_AT, Profile},
+    storage::{ResourceId, Storage, WriteError, resource_name},
+    stored_object::{MARKER_ANNOTATION, ObjectDraft},
+    watcher_registry::{WatcherId, WatcherRegistry},
+};
+
+/// A fake API server. Serve it with [`router`](crate::router) or [`serve`](crate::serve).
+#[derive(Debug)]
+pub struct ApiServer {
+    config: WatchConfig,
+    started: Instant,
+    state: Mutex<State>,
+    // One sender per resource, by ResourceId: the number of the next event.
+    heads: Vec<watch::Sender<u64>>,
+    revision: watch::Sender<u64>,
+    // Counts the times that all watches were closed.
+    closings: watch::Sender<u64>,
+    shutdown: watch::Sender<ShutdownPhase>,
+    makers: Vec<Option<Profile>>,
+    churn: Mutex<Option<RunningChurn>>,
+    list_requests: AtomicU64,
+    watch_requests: AtomicU64,
+}
+
+/// Whether the server was asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShutdownPhase {
+    Requested,
+    Serving,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) storage: Storage,
+    pub(crate) watchers: WatcherRegistry,
+    commits: Vec<Commit>,
+    random: ChaCha12Rng,
+}
+
+#[derive(Debug)]
+struct Commit {
+    resource_version: u64,
+    kind: WriteKind,
+    key: ObjectKey,
+    scheduled: MonotonicTime,
+    committed: MonotonicTime,
+}
+
+/// A write by request was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestedWriteError {
+    /// The key cannot be one of this resource.
+    #[error("key: {0:?} does not fit the scope of the resource")]
+    Key(String),
+    /// There is no object to write.
+    #[error("{0} has no objects")]
+    NoObjects(String),
+    /// The server has no such resource.
+    #[error("resource: {0:?} is not served here")]
+    UnknownResource(String),
+    /// Refused by the storage.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl ApiServer {
+    /// Serves a loaded storage. Resources cannot be added later; those that Kubernetes always has are added here.
+    ///
+    /// `makers` make the objects that a churn creates; a resource without one gets copies of its existing objects.
+    pub fn new(
+        mut storage: Storage,
+        makers: Vec<Profile>,
+        config: WatchConfig,
+        seed: u64,
+    ) -> Arc<Self> {
+        for resource in [
+            Resource::pods(),
+            Resource::nodes(),
+            Resource::leases(),
+            Resource::configmaps(),
+        ] {
+            storage.register(&resource);
+        }
+        storage.compact();
+        let mut makers_by_resource: Vec<Option<Profile>> = storage.stores().map(|_| None).collect();
+        for maker in makers {
+            let resource = maker.kind().resource();
+            let place = storage
+                .stores()
+                .position(|(_, store)| *store.resource() == resource);
+            if let Some(place) = place {
+                makers_by_resource[place] = Some(maker);
+            }
+        }
+        let server = Self {
+            started: Instant::now(),
+            heads: storage.stores().map(|_| watch::Sender::new(0)).collect(),
+            revision: watch::Sender::new(storage.revision()),
+            closings: watch::Sender::new(0),
+            shutdown: watch::Sender::new(ShutdownPhase::Serving),
+            makers: makers_by_resource,
+            churn: Mutex::new(None),
+            list_requests: AtomicU64::new(0),
+            watch_requests: AtomicU64::new(0),
+            state: Mutex::new(State {
+                storage,
+                watchers: WatcherRegistry::new(config.slow_watcher_budget),
+                commits: Vec::new(),
+                random: ChaCha12Rng::seed_from_u64(seed),
+            }),
+            config,
+        };
+        Arc::new(server)
+    }
+
+    /// A server without objects, with the settings of a real one: for tests and examples.
+    pub fn empty(seed: u64) -> Arc<Self> {
+        let storage = Storage::new(WindowConfig::kube_apiserver());
+        Self::new(storage, Vec::new(), WatchConfig::kube_apiserver(), seed)
+    }
+
+    /// Commits one write, which was due at `scheduled`. Watchers see it before this returns.
+    ///
+    /// # Errors
+    /// [`WriteError`] if the object is not as the write expects it; nothing has changed then.
+    pub fn commit(
+        &self,
+        id: ResourceId,
+        write: &Write,
+        scheduled: MonotonicTime,
+    ) -> Result<CommitRecord, WriteError> {
+        let draft = match write {
+            Write::Create { key, uid, sibling } => Some(self.make(id, key, *uid, sibling.as_ref())),
+            Write::Update { .. } | Write::Delete { .. } => None,
+        };
+        let now = self.now();
+        let mut state = self.state.lock();
+        let storage = &mut state.storage;
+        let resource_version = match (write, &draft) {
+            (Write::Update { key }, _) => storage.update(id, key, now)?,
+            (Write::Delete { key }, _) => storage.delete(id, key, now)?,
+            (Write::Create { .. }, Some(draft)) => storage.create(id, draft, now)?,
+            (Write::Create { .. }, None) => unreachable!("a create has a draft"),
+        };
+        let head = storage.store(id).cache().head();
+        state.watchers.event_recorded(id, head, now);
+        let committed = MonotonicTime::now();
+        let (kind, key) = (write.kind(), write.key().clone());
+        let commit = Commit {
+            resource_version,
+            kind,
+            key,
+            scheduled,
+            committed,
+        };
+        let record = commit.record();
+        state.commits.push(commit);
+        // Senders are told inside the lock, so that the numbers they hold never fall.
+        self.heads[id.index()].send_replace(head);
+        self.revision.send_replace(resource_version);
+        drop(state);
+        Ok(record)
+    }
+
+    /// Commits one write as the control API asks for it.
+    ///
+    /// # Errors
+    /// [`RequestedWriteError`]; nothing has changed then.
+    pub fn write(&self, request: &WriteRequest) -> Result<CommitRecord, RequestedWriteError> {
+        let scheduled = MonotonicTime::now();
+        let id = self
+            .find_resource(&request.resource)
+            .ok_or_else(|| RequestedWriteError::UnknownResource(request.resource.clone()))?;
+        let write = self.requested_write(id, request)?;
+        Ok(self.commit(id, &write, scheduled)?)
+    }
+
+    /// Writes since a version, oldest first; those of churn and of the control API alike.
+    pub fn commits_since(&self, resource_version: u64) -> Vec<CommitRecord> {
+        let state = self.state.lock();
+        let first = state
+            .commits
+            .partition_point(|commit| commit.resource_version <= resource_version);
+        state.commits[first..].iter().map(Commit::record).collect()
+    }
+
+    /// Starts a churn on a thread of its own.
+    ///
+    /// # Errors
+    /// [`StartChurnError`]; nothing runs then.
+    pub fn start_churn(self: &Arc<Self>, request: &ChurnRequest) -> Result<(), StartChurnError> {
+        let mut churn = self.churn.lock();
+        if churn.as_ref().is_some_and(RunningChurn::is_running) {
+            return Err(StartChurnError::AlreadyRunning);
+        }
+        *churn = Some(RunningChurn::start(Arc::clone(self), request)?);
+        Ok(())
+    }
+
+    /// Stops the churn, waits for a write under way (milliseconds), and says what was done. `None` if there was none.
+    pub fn stop_churn(&self) -> Option<ChurnSummary> {
+        let churn = self.churn.lock().take()?;
+        let progress = churn.stop();
+        Some(ChurnSummary {
+            scheduled: progress.scheduled,
+            committed: progress.committed,
+            checksum: format!("{:016x}", progress.checksum),
+            revision: self.state.lock().storage.revision(),
+        })
+    }
+
+    /// Ends all open watches cleanly.
+    pub fn close_watches(&self) {
+        self.closings.send_modify(|count| *count += 1);
+    }
+
+    /// Forgets the history: older versions are expired from now on. Open watches that lag behind end.
+    pub fn compact(&self) {
+        self.state.lock().storage.compact();
+    }
+
+    /// Asks whoever serves to stop.
+    pub fn request_shutdown(&self) {
+        self.shutdown.send_replace(ShutdownPhase::Requested);
+        self.close_watches();
+    }
+
+    /// The counters.
+    pub fn state(&self) -> ServerState {
+        let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let state = self.state.lock();
+        let resources = state.storage.stores().map(|(_, store)| {
+            let objects = store.objects().len() as u64;
+            let mean = store.total_size_bytes() as f64 / objects.max(1) as f64;
+            (
+                resource_name(store.resource()),
+                ResourceState {
+                    objects,
+                    object_size_bytes_mean: mean,
+                },
+            )
+        });
+        ServerState {
+            revision: state.storage.revision(),
+            resources: resources.collect::<BTreeMap<_, _>>(),
+            watchers: state.watchers.len() as u64,
+            terminated_watchers: state.watchers.terminated(),
+            list_requests: self.list_requests.load(Ordering::Relaxed),
+            watch_requests: self.watch_requests.load(Ordering::Relaxed),
+            cpu_time_ns: u64::try_from(process_cpu_time().as_nanos()).unwrap_or(u64::MAX),
+            rss_bytes: memory_field(&memory, "VmRSS:"),
+            rss_peak_bytes: memory_field(&memory, "VmHWM:"),
+        }
+    }
+
+    /// Looks a resource up by its plural, or by `plural.group`.
+    pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
+        self.state.lock().storage.find_by_name(name)
+    }
+
+    /// Reads the state; the lock is held meanwhile.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
+        read(&mut self.state.lock())
+    }
+
+    pub(crate) fn config(&self) -> &WatchConfig {
+        &self.config
+    }
+
+    /// Time since the server's start.
+    pub(crate) fn now(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.started)
+    }
+
+    pub(crate) fn head_of(&self, id: ResourceId) -> watch::Receiver<u64> {
+        self.heads[id.index()].subscribe()
+    }
+
+    pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
+        self.revision.subscribe()
+    }
+
+    pub(crate) fn closings(&self) -> watch::Receiver<u64> {
+        self.closings.subscribe()
+    }
+
+    pub(crate) fn shutdown_requests(&self) -> watch::Receiver<ShutdownPhase> {
+        self.shutdown.subscribe()
+    }
+
+    pub(crate) fn count_list(&self) {
+        self.list_requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_watch(&self) {
+        self.watch_requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn close_watcher(&self, id: WatcherId) {
+        self.state.lock().watchers.close(id);
+    }
+
+    /// A watch's deadline if it asks for none.
+    pub(crate) fn random_timeout(&self) -> Duration {
+        self.config
+            .default_timeout
+            .mul_f64(self.state.lock().random.random_range(1.0..2.0))
+    }
+
+    /// Scope and keys of a resource, in list order.
+    pub(crate) fn population(&self, id: ResourceId) -> (Scope, Vec<ObjectKey>) {
+        let state = self.state.lock();
+        let store = state.storage.store(id);
+        (
+            store.resource().scope,
+            store.objects().keys().cloned().collect(),
+        )
+    }
+
+    fn requested_write(
+        &self,
+        id: ResourceId,
+        request: &WriteRequest,
+    ) -> Result<Write, RequestedWriteError> {
+        let mut state = self.state.lock();
+        let State {
+            storage, random, ..
+        } = &mut *state;
+        let store = storage.store(id);
+        let scope = store.resource().scope;
+        let first = store.objects().keys().next().cloned();
+        let key = match &request.key {
+            None => None,
+            Some(text) => {
+                let key = ObjectKey::try_parse(text).ok();
+                let fits =
+                    |key: &ObjectKey| key.namespace().is_empty() == (scope == Scope::Cluster);
+                Some(
+                    key.filter(fits)
+                        .ok_or_else(|| RequestedWriteError::Key(text.clone()))?,
+                )
+            }
+        };
+        let existing = || {
+            key.clone()
+                .or_else(|| first.clone())
+                .ok_or_else(|| RequestedWriteError::NoObjects(request.resource.clone()))
+        };
+        Ok(match request.op {
+            WriteKind::Update => Write::Update { key: existing()? },
+            WriteKind::Delete => Write::Delete { key: existing()? },
+            WriteKind::Create => Write::Create {
+                key: key.unwrap_or_else(|| object_name::sibling_key(first.as_ref(), scope, random)),
+                uid: random.random(),
+                sibling: first,
+            },
+        })
+    }
+
+    fn make(
+        &self,
+        id: ResourceId,
+        key: &ObjectKey,
+        uid: u128,
+        sibling: Option<&ObjectKey>,
+    ) -> ObjectDraft {
+        if let Some(profile) = &self.makers[id.index()] {
+            return profile.render(key, uid);
+        }
+        let (resource, sibling) = {
+            let state = self.state.lock();
+            let store = state.storage.store(id);
+            (
+                store.resource().clone(),
+                sibling.and_then(|sibling| store.objects().get(sibling).cloned()),
+            )
+        };
+        let mut object = sibling.map_or_else(|| json!({"metadata": {}}), |sibling| sibling.value());
+        if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
+            annotations.shift_remove(MARKER_ANNOTATION);
+        }
+        let metadata = &mut object["metadata"];
+        metadata["name"] = key.name().into();
+        if !key.namespace().is_empty() {
+            metadata["namespace"] = key.namespace().into();
+        }
+        metadata["uid"] = object_name::uid(uid).into();
+        metadata["creationTimestamp"] = CREATED_AT.into();
+        ObjectDraft::write(&resource, object)
+    }
+}
+
+/// A churn was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartChurnError {
+    /// One runs.
+    #[error("a churn is running; stop it first")]
+    AlreadyRunning,
+    /// The request is not one that can be carried out.
+    #[error(transparent)]
+    Invalid(#[from] ChurnError),
+    /// The system gives no thread.
+    #[error("cannot start the churn's thread")]
+    Thread(#[from] std::io::Error),
+}
+
+impl Commit {
+    fn record(&self) -> CommitRecord {
+        CommitRecord {
+            resource_version: self.resource_version,
+            kind: self.kind,
+            key: self.key.as_str().to_owned(),
+            scheduled_ns: self.scheduled.nanoseconds,
+            committed_ns: self.committed.nanoseconds,
+        }
+    }
+}
+
+fn memory_field(status: &str, name: &str) -> u64 {
+    let field = status.lines().find_map(|line| line.strip_prefix(name));
+    let kibibytes = field.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}

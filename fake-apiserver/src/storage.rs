@@ -1,0 +1,274 @@
+//! All objects of the server, one version counter over them, and each resource's window of events.
+
+use std::{sync::Arc, time::Duration};
+
+use bench_core::api::{ObjectKey, Resource};
+
+use crate::{
+    config::WindowConfig,
+    stored_object::{EventKind, ObjectDraft, StoredObject},
+    watch_cache::{Objects, WatchCache},
+};
+
+/// Index of a resource in its [`Storage`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ResourceId(usize);
+
+impl ResourceId {
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A write was refused. Nothing has changed, and no version was used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// A create of what exists.
+    #[error("{0} already exists")]
+    AlreadyExists(ObjectKey),
+    /// An update or a removal of what does not.
+    #[error("{0} not found")]
+    NotFound(ObjectKey),
+}
+
+/// How items appear in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemForm {
+    /// Without kind and apiVersion, as built-in resources are listed.
+    Untyped,
+    /// Whole, as custom resources are listed.
+    Typed,
+}
+
+/// Objects and history of one resource.
+#[derive(Debug)]
+pub struct ResourceStore {
+    resource: Resource,
+    item_form: ItemForm,
+    objects: Objects,
+    total_size_bytes: u64,
+    cache: WatchCache,
+}
+
+impl ResourceStore {
+    /// What it is.
+    pub fn resource(&self) -> &Resource {
+        &self.resource
+    }
+
+    /// How its lists look.
+    pub fn item_form(&self) -> ItemForm {
+        self.item_form
+    }
+
+    /// What exists now.
+    pub fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// What happened lately.
+    pub fn cache(&self) -> &WatchCache {
+        &self.cache
+    }
+
+    /// Length of all objects' JSON together.
+    pub fn total_size_bytes(&self) -> u64 {
+        self.total_size_bytes
+    }
+}
+
+/// Every resource's objects under one version counter: each write takes the next version.
+#[derive(Debug)]
+pub struct Storage {
+    window: WindowConfig,
+    revision: u64,
+    stores: Vec<ResourceStore>,
+}
+
+impl Storage {
+    /// Without resources. The first version is 1, since 0 has a meaning of its own in requests.
+    pub fn new(window: WindowConfig) -> Self {
+        Self {
+            window,
+            revision: 1,
+            stores: Vec::new(),
+        }
+    }
+
+    /// Adds a resource, unless it is there already.
+    pub fn register(&mut self, resource: &Resource) -> ResourceId {
+        if let Some(id) = self.find(&resource.group, &resource.version, &resource.plural) {
+            return id;
+        }
+        self.stores.push(ResourceStore {
+            item_form: item_form(resource),
+            resource: resource.clone(),
+            objects: Objects::new(),
+            total_size_bytes: 0,
+            cache: WatchCache::new(self.window, self.revision),
+        });
+        ResourceId(self.stores.len() - 1)
+    }
+
+    /// Puts an object in place before the server serves: takes a version, but makes no event.
+    ///
+    /// # Errors
+    /// [`WriteError::AlreadyExists`].
+    pub fn load(&mut self, id: ResourceId, draft: &ObjectDraft) -> Result<u64, WriteError> {
+        let revision = self.revision + 1;
+        let store = &mut self.stores[id.0];
+        if store.objects.contains_key(&draft.key) {
+            return Err(WriteError::AlreadyExists(draft.key.clone()));
+        }
+        let object = StoredObject::from_draft(draft, EventKind::Added, revision);
+        store.total_size_bytes += object.json().len() as u64;
+        store.objects.insert(draft.key.clone(), Arc::new(object));
+        self.revision = revision;
+        store.cache.compact(revision);
+        Ok(revision)
+    }
+
+    /// Ends loading: the windows of all resources begin at the present version.
+    pub fn compact(&mut self) {
+        for store in &mut self.stores {
+            store.cache.compact(self.revision);
+        }
+    }
+
+    /// Adds an object and returns its version.
+    ///
+    /// # Errors
+    /// [`WriteError::AlreadyExists`].
+    pub fn create(
+        &mut self,
+        id: ResourceId,
+        draft: &ObjectDraft,
+        now: Duration,
+    ) -> Result<u64, WriteError> {
+        let revision = self.revision + 1;
+        let store = &self.stores[id.0];
+        if store.objects.contains_key(&draft.key) {
+            return Err(WriteError::AlreadyExists(draft.key.clone()));
+        }
+        let object = StoredObject::from_draft(draft, EventKind::Added, revision);
+        self.commit(id, &draft.key, object, now);
+        Ok(revision)
+    }
+
+    /// Changes an object's content (its marker annotation) and returns the new version.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`].
+    pub fn update(
+        &mut self,
+        id: ResourceId,
+        key: &ObjectKey,
+        now: Duration,
+    ) -> Result<u64, WriteError> {
+        let revision = self.revision + 1;
+        let store = &self.stores[id.0];
+        let present = existing(store, key)?;
+        let object = present.touched(revision, &store.resource);
+        self.commit(id, key, object, now);
+        Ok(revision)
+    }
+
+    /// Removes an object and returns the removal's version.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`].
+    pub fn delete(
+        &mut self,
+        id: ResourceId,
+        key: &ObjectKey,
+        now: Duration,
+    ) -> Result<u64, WriteError> {
+        let revision = self.revision + 1;
+        let object = existing(&self.stores[id.0], key)?.at_revision(EventKind::Deleted, revision);
+        self.commit(id, key, object, now);
+        Ok(revision)
+    }
+
+    /// The version of the last write.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Looks a resource up by its path.
+    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<ResourceId> {
+        self.position(|resource| {
+            resource.group == group && resource.version == version && resource.plural == plural
+        })
+    }
+
+    /// Looks a resource up by its plural, or by `plural.group`.
+    pub fn find_by_name(&self, name: &str) -> Option<ResourceId> {
+        self.position(|resource| resource_name(resource) == name)
+            .or_else(|| self.position(|resource| resource.plural == name))
+    }
+
+    /// One resource.
+    pub fn store(&self, id: ResourceId) -> &ResourceStore {
+        &self.stores[id.0]
+    }
+
+    /// All resources.
+    pub fn stores(&self) -> impl Iterator<Item = (ResourceId, &ResourceStore)> {
+        self.stores
+            .iter()
+            .enumerate()
+            .map(|(index, store)| (ResourceId(index), store))
+    }
+
+    fn position(&self, matches: impl Fn(&Resource) -> bool) -> Option<ResourceId> {
+        self.stores
+            .iter()
+            .position(|store| matches(&store.resource))
+            .map(ResourceId)
+    }
+
+    fn commit(&mut self, id: ResourceId, key: &ObjectKey, object: StoredObject, now: Duration) {
+        self.revision = object.revision();
+        let store = &mut self.stores[id.0];
+        let size = object.json().len() as u64;
+        let object = Arc::new(object);
+        let previous = if object.event_kind() == EventKind::Deleted {
+            store.objects.remove(key)
+        } else {
+            store.total_size_bytes += size;
+            store.objects.insert(key.clone(), Arc::clone(&object))
+        };
+        if let Some(previous) = &previous {
+            store.total_size_bytes -= previous.json().len() as u64;
+        }
+        store.cache.record(key.clone(), object, previous, now);
+    }
+}
+
+/// `pods`, or `leases.coordination.k8s.io`.
+pub fn resource_name(resource: &Resource) -> String {
+    if resource.group.is_empty() {
+        resource.plural.clone()
+    } else {
+        format!("{}.{}", resource.plural, resource.group)
+    }
+}
+
+fn existing<'a>(
+    store: &'a ResourceStore,
+    key: &ObjectKey,
+) -> Result<&'a Arc<StoredObject>, WriteError> {
+    store
+        .objects
+        .get(key)
+        .ok_or_else(|| WriteError::NotFound(key.clone()))
+}
+
+/// Only custom resources are listed with kind and apiVersion in each item.
+fn item_form(resource: &Resource) -> ItemForm {
+    if crate::known_kinds::is_built_in(&resource.group, &resource.kind) {
+        ItemForm::Untyped
+    } else {
+        ItemForm::Typed
+    }
+}

@@ -1,0 +1,221 @@
+//! Figures of counts: where notifications went and what resyncs skipped.
+
+use super::{
+    Area, Drawn, Figure, Words,
+    bars::{self, Bar, ROW_HEIGHT},
+    panel::{Axis, Panel, Sample, Trace, legend},
+    resync::{groups, side_by_side},
+};
+use crate::{
+    aggregate::Cell,
+    error::ReportError,
+    quantity::{number, percent},
+    work_balance::{live_load, load},
+};
+
+/// Causes of a skip in the order of drawing.
+const CAUSES: [&str; 5] = ["Sync", "Updated", "Replaced", "Added", "Deleted"];
+
+fn bar_figure(
+    words: Words,
+    entries: &[(usize, Sample, String)],
+    bars: &[Bar],
+    axis: (&str, fn(f64) -> String),
+) -> Result<Figure, ReportError> {
+    let height = 90 + u32::try_from(bars.len()).unwrap_or(1) * ROW_HEIGHT;
+    let drawing = |area: &Area<'_>| -> Drawn {
+        let top = legend(area, entries)?;
+        bars::draw(area, top + 4, bars, axis.0, axis.1)
+    };
+    Figure::draw(words, (1120, height), drawing)
+}
+
+/// Where notifications went; `None` without a verified trial.
+///
+/// # Errors
+///
+/// The figure could not be drawn.
+pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>, ReportError> {
+    let bars: Vec<Bar> = cells
+        .iter()
+        .filter(|cell| cell.window_seconds() > 0.0)
+        .map(|cell| {
+            let sums = cell.notifications();
+            let parts = [
+                sums.live,
+                sums.sync,
+                sums.relist + sums.initial,
+                sums.skipped_pending,
+                sums.superseded,
+            ];
+            let rate = |count: u64| count as f64 / cell.window_seconds();
+            Bar {
+                label: cell.variant.label.clone(),
+                parts: parts.into_iter().map(rate).enumerate().collect(),
+            }
+        })
+        .collect();
+    if bars.is_empty() {
+        return Ok(None);
+    }
+    let names = [
+        "live, delivered",
+        "sync, delivered",
+        "relist and first list",
+        "skipped by a resync, pending",
+        "superseded before delivery",
+    ];
+    let words = Words {
+        slug: "notifications".to_owned(),
+        title: "Where notifications went".to_owned(),
+        caption: format!("All verified trials of a variant together. {conditions}"),
+    };
+    bar_figure(
+        words,
+        &used_entries(&names, &bars),
+        &bars,
+        ("notifications a second", number),
+    )
+    .map(Some)
+}
+
+fn used_entries(names: &[&str], bars: &[Bar]) -> Vec<(usize, Sample, String)> {
+    let used = |series: usize| {
+        bars.iter()
+            .flat_map(|bar| &bar.parts)
+            .any(|part| part.0 == series && part.1 > 0.0)
+    };
+    names
+        .iter()
+        .enumerate()
+        .filter(|(series, _)| used(*series))
+        .map(|(series, name)| (series, Sample::Fill, (*name).to_owned()))
+        .collect()
+}
+
+/// What had made skipped keys pending, as shares of the keys known; `None` if nothing was skipped.
+///
+/// # Errors
+///
+/// The figure could not be drawn.
+pub fn skip_causes(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>, ReportError> {
+    let bars: Vec<Bar> = cells
+        .iter()
+        .filter(|cell| cell.skip_share().is_some_and(|share| share > 0.0))
+        .map(|cell| {
+            let (causes, known) = (cell.skipped_by_cause(), cell.known_to_resyncs() as f64);
+            let share = |cause: &&str| causes.get(*cause).copied().unwrap_or(0) as f64 / known;
+            Bar {
+                label: cell.variant.label.clone(),
+                parts: CAUSES.iter().map(share).enumerate().collect(),
+            }
+        })
+        .collect();
+    if bars.is_empty() {
+        return Ok(None);
+    }
+    let names = [
+        "Sync: an earlier resync not yet drained",
+        "Updated: a live event",
+        "Replaced: an earlier list",
+        "Added: a live event",
+        "Deleted: a live event",
+    ];
+    let words = Words {
+        slug: "skip-causes".to_owned(),
+        title: "What had made the skipped keys pending".to_owned(),
+        caption: format!(
+            "By the first delta that was pending. Variants that skipped nothing are not drawn. {conditions}"
+        ),
+    };
+    bar_figure(
+        words,
+        &used_entries(&names, &bars),
+        &bars,
+        ("share of the keys known to the resyncs", percent),
+    )
+    .map(Some)
+}
+
+/// Share skipped against load, with the curve of the work balance; `None` without a resync.
+///
+/// # Errors
+///
+/// The figure could not be drawn.
+pub fn skip_against_load(
+    cells: &[Cell<'_>],
+    conditions: &str,
+) -> Result<Option<Figure>, ReportError> {
+    let mut traces = vec![(0, Trace::OverloadFrom(1.0))];
+    let mut entries = Vec::new();
+    let mut loads: Vec<f64> = Vec::new();
+    for (series, group) in groups(cells).into_iter().enumerate() {
+        let points: Vec<(f64, f64)> = group
+            .iter()
+            .filter_map(|cell| Some((load(cell.variant), cell.skip_share()?)))
+            .collect();
+        if points.is_empty() {
+            continue;
+        }
+        loads.extend(points.iter().map(|point| point.0));
+        traces.push((series, Trace::Points(points)));
+        entries.push((series, Sample::Series, group[0].short_group()));
+    }
+    let Some(highest) = loads.iter().copied().max_by(f64::total_cmp) else {
+        return Ok(None);
+    };
+    let end = highest.max(1.2) * 1.08;
+    for (index, live) in live_loads(cells).into_iter().enumerate() {
+        let series = 5 - index;
+        traces.push((series, Trace::Theory(balance_curve(live, end))));
+        entries.push((
+            series,
+            Sample::Theory,
+            format!("work balance at c·cost = {}", number(live)),
+        ));
+    }
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::exact("load = N·cost/P + c·cost", end, number),
+        y: Axis::exact("share of keys skipped", 1.0, percent),
+        traces,
+    };
+    let words = Words {
+        slug: "skip-load".to_owned(),
+        title: "Share skipped against load".to_owned(),
+        caption: format!(
+            "A marker is a variant, all its resyncs together. The curve is max(0, 1 − I(1 − c·cost)/(N·cost)) with the interval I as asked for: what a handler that is never idle must skip. {conditions}"
+        ),
+    };
+    side_by_side(words, &[panel], &entries).map(Some)
+}
+
+/// Up to three distinct live loads: the smallest, the middle and the largest.
+fn live_loads(cells: &[Cell<'_>]) -> Vec<f64> {
+    let mut all: Vec<f64> = cells
+        .iter()
+        .filter(|cell| cell.skip_share().is_some())
+        .map(|cell| live_load(cell.variant))
+        .filter(|live| *live < 1.0)
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup_by(|later, earlier| (*later - *earlier).abs() < 0.005);
+    if all.len() > 3 {
+        vec![all[0], all[all.len() / 2], all[all.len() - 1]]
+    } else {
+        all
+    }
+}
+
+fn balance_curve(live: f64, end: f64) -> Vec<(f64, f64)> {
+    let start = 1.0_f64;
+    let steps = 120_u32;
+    let share = |load: f64| (1.0 - (1.0 - live) / (load - live)).max(0.0);
+    let mut points = vec![(live, 0.0)];
+    points.extend(
+        (0..=steps)
+            .map(|step| start + (end - start) * f64::from(step) / f64::from(steps))
+            .map(|load| (load, share(load))),
+    );
+    points
+}

@@ -1,0 +1,141 @@
+//! The strip of chips that says whether the numbers may be believed.
+
+use bench_core::measure::record::RunRecord;
+use maud::{Markup, html};
+
+use crate::{
+    aggregate::{Cell, balances},
+    quantity::{bytes, count, percent},
+    series::MergedLatency,
+    summary::{Summary, percentile_text},
+    verdict::ACHIEVED_LIMIT,
+};
+
+/// One chip: class, name, value.
+struct Chip(&'static str, &'static str, String);
+
+/// Class of a chip whose `found` should be `wanted`.
+fn judged(found: usize, wanted: usize) -> &'static str {
+    if found == wanted { "good" } else { "bad" }
+}
+
+/// The strip.
+pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary) -> Markup {
+    let verified: usize = cells.iter().map(|cell| cell.verified.len()).sum();
+    let sum = |value: fn(&bench_core::measure::record::Measurements) -> u64| {
+        cells.iter().map(|cell| cell.sum(value)).sum::<u64>()
+    };
+    let (scheduled, committed) = (
+        sum(|one| one.generator.scheduled),
+        sum(|one| one.generator.committed),
+    );
+    let measurements: Vec<_> = cells.iter().flat_map(|cell| &cell.verified).collect();
+    let lateness = MergedLatency::of(measurements.iter().map(|one| &one.generator.lateness));
+    let live = MergedLatency::of(
+        measurements
+            .iter()
+            .filter_map(|one| one.latency.get("live")),
+    );
+    let balanced = measurements
+        .iter()
+        .filter(|one| balances(&one.accounting))
+        .count();
+    let runs = cells.iter().map(|cell| cell.trials.len());
+    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+    let mut chips = vec![Chip(
+        judged(verified, records.len()),
+        "trials verified",
+        format!("{verified}/{}", records.len()),
+    )];
+    if scheduled > 0 {
+        let share = committed as f64 / scheduled as f64;
+        chips.push(Chip(
+            if share >= ACHIEVED_LIMIT {
+                "good"
+            } else {
+                "bad"
+            },
+            "load achieved",
+            format!(
+                "{} of {} changes ({})",
+                count(committed),
+                count(scheduled),
+                percent(share)
+            ),
+        ));
+    }
+    chips.push(Chip(
+        judged(balanced, measurements.len()),
+        "accounting balances",
+        format!(
+            "{balanced}/{verified}, {} changes",
+            count(sum(|one| one.accounting.sent))
+        ),
+    ));
+    chips.push(Chip(
+        "",
+        "generator lag p99",
+        percentile_text(&lateness, 0.99),
+    ));
+    chips.push(Chip(
+        "",
+        "runs a variant",
+        if fewest == most {
+            fewest.to_string()
+        } else {
+            format!("{fewest}–{most}")
+        },
+    ));
+    chips.push(Chip("", "live events measured", count(live.count)));
+    chips.extend(negative_chip(live.negative));
+    chips.push(Chip("", "noise floor (A/A)", "not measured".to_owned()));
+    chips.extend(setting_chips(records, summary));
+    drawn(&chips)
+}
+
+/// Machine, build and warnings.
+fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
+    let mut chips = Vec::new();
+    if let Some(record) = records.first() {
+        let machine = &record.environment;
+        chips.push(Chip(
+            "",
+            "machine",
+            format!(
+                "{}, {} cores, {}",
+                machine.cpu,
+                machine.cores,
+                bytes(machine.memory_bytes)
+            ),
+        ));
+        chips.push(Chip(
+            if machine.profile == "release" {
+                "good"
+            } else {
+                "bad"
+            },
+            "build",
+            format!("{} {}", machine.profile, record.implementation),
+        ));
+    }
+    if !summary.warnings.is_empty() {
+        chips.push(Chip(
+            "bad",
+            "warnings",
+            format!("{} (below)", summary.warnings.len()),
+        ));
+    }
+    chips
+}
+
+fn drawn(chips: &[Chip]) -> Markup {
+    html! {
+        ul.chips aria-label="Validity" {
+            @for Chip(class, name, value) in chips { li class=(class) { (name) ": " b { (value) } } }
+        }
+    }
+}
+
+fn negative_chip(negative: u64) -> Option<Chip> {
+    (negative > 0).then(|| Chip("bad", "negative latencies, counted apart", count(negative)))
+}

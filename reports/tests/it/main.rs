@@ -1,0 +1,7 @@
+//! The report as a whole, from synthetic records.
+
+mod criterion;
+mod files;
+mod page;
+mod synthetic;
+mod verdict;

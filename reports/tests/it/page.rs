@@ -1,0 +1,144 @@
+//! What a reader finds on the page and in the files beside it.
+
+use std::fs;
+
+use bench_core::measure::record::{LatencySeries, RunRecord};
+use reports::page::{RenderedReport, render};
+
+use crate::synthetic;
+
+fn rendered(records: &[RunRecord]) -> (tempfile::TempDir, RenderedReport, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = render(records, folder.path()).expect("a report");
+    let page = fs::read_to_string(&report.index).expect("a page");
+    // To look at the page: REPORTS_KEEP=/some/folder cargo test -p reports
+    if let Some(keep) = std::env::var_os("REPORTS_KEEP") {
+        let to = std::path::Path::new(&keep).join(format!(
+            "{}-{}",
+            records[0].scenario.name,
+            records.len()
+        ));
+        render(
+            records,
+            fs::create_dir_all(&to)
+                .map(|()| to.as_path())
+                .expect("a folder"),
+        )
+        .expect("a report");
+    }
+    (folder, report, page)
+}
+
+fn assert_stands_alone(page: &str) {
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    for attribute in [
+        "src=\"http",
+        "href=\"http",
+        "url(http",
+        "@import",
+        "src=\"//",
+        "href=\"//",
+    ] {
+        assert!(!page.contains(attribute), "{attribute} on the page");
+    }
+}
+
+#[test]
+fn the_page_shows_every_variant_and_every_failed_trial() {
+    let mut records = synthetic::periods();
+    records[5] = synthetic::failed(records[5].clone());
+    let (_folder, report, page) = rendered(&records);
+    for record in &records {
+        assert!(
+            page.contains(&record.variant.label),
+            "{} is missing",
+            record.variant.label
+        );
+    }
+    assert!(page.contains("synthetic: pod a/b differs between cache and server"));
+    assert!(page.contains("1 of 16 trials not verified"));
+    assert!(page.contains("(1/2 verified)"));
+    assert!(page.contains("is never repaired by a resync"));
+    assert!(
+        !page.contains("loadgen compare </script>"),
+        "text is not escaped"
+    );
+    assert_stands_alone(&page);
+    assert_eq!(
+        report.figures.len(),
+        12,
+        "six figures, SVG and PNG: {:?}",
+        report.figures
+    );
+    for figure in &report.figures {
+        let bytes = fs::read(figure).expect("a figure");
+        if figure.extension().is_some_and(|ending| ending == "png") {
+            assert!(
+                bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000,
+                "{}",
+                figure.display()
+            );
+        } else {
+            let svg = String::from_utf8(bytes).expect("text");
+            assert!(
+                svg.contains("<text") && svg.contains("DejaVu Sans"),
+                "{} has no text",
+                figure.display()
+            );
+        }
+    }
+    assert!(
+        fs::read_to_string(&report.summary)
+            .expect("a summary")
+            .contains("| delta-fifo resync 2s |")
+    );
+}
+
+#[test]
+fn scale_and_dedup_have_their_sections() {
+    let (_folder, report, page) = rendered(&synthetic::scale());
+    assert!(page.contains("N^1.0"), "no fitted growth");
+    assert!(page.contains("No events were lost on purpose"));
+    assert!(
+        report
+            .figures
+            .iter()
+            .any(|path| path.ends_with("scale.svg"))
+    );
+    assert_stands_alone(&page);
+    let (_folder, report, page) = rendered(&synthetic::dedup());
+    for figure in ["skip-load.svg", "skip-causes.svg"] {
+        assert!(
+            report.figures.iter().any(|path| path.ends_with(figure)),
+            "{figure}"
+        );
+    }
+    assert!(page.contains("an earlier resync not yet drained"));
+}
+
+#[test]
+fn without_samples_there_is_no_percentile() {
+    let mut records = synthetic::periods();
+    records.truncate(4);
+    for record in &mut records {
+        let one = record.measurements.as_mut().expect("numbers");
+        one.latency
+            .insert("live".to_owned(), LatencySeries::default());
+        one.timeline.points.clear();
+    }
+    let (_folder, _, page) = rendered(&records);
+    assert!(page.contains("<td class=\"none\">no data</td>"));
+    assert!(!page.contains("NaN"));
+}
+
+#[test]
+fn a_run_of_failures_only_is_still_a_page() {
+    let records: Vec<RunRecord> = synthetic::periods()
+        .into_iter()
+        .map(synthetic::failed)
+        .collect();
+    let (_folder, report, page) = rendered(&records);
+    assert!(page.contains("No verdict: no trial was verified."));
+    assert!(page.contains("delta-fifo resync 3s"));
+    assert!(report.figures.is_empty());
+}

@@ -1,0 +1,45 @@
+//! The verdict's words.
+
+use expect_test::expect;
+use reports::summary::{Column, Mark, summarise};
+
+use crate::synthetic;
+
+#[test]
+fn periods() {
+    let summary = summarise(&synthetic::periods());
+    expect!["At 20,000 objects, 60 µs a handler call, 200 changes/s, the smallest safe resync period is 1.21 s with delta-fifo and atomic-fifo of informer-bench 0.1.0 (synthetic); of those measured, take 2 s or longer."].assert_eq(&summary.verdict.headline);
+    expect!["delta-fifo, plain informer, informer-bench 0.1.0 (synthetic): off costs 1.57 % of a core; 1 s costs 16.1 % of a core, repairs a lost event in 1.41 s on average (load 1.21 is above 1, skipped 14.3 % of the keys); 2 s costs 10 % of a core, repairs a lost event in 2.05 s on average; 3 s costs 7.22 % of a core, repairs a lost event in 2.69 s on average."].assert_eq(&summary.verdict.details[0]);
+    let order: Vec<&str> = summary
+        .rows
+        .iter()
+        .map(|row| row.label.as_str())
+        .take(4)
+        .collect();
+    assert_eq!(
+        order,
+        [
+            "delta-fifo resync off",
+            "delta-fifo resync 1s",
+            "delta-fifo resync 2s",
+            "delta-fifo resync 3s"
+        ]
+    );
+    let marked: Vec<&str> = summary
+        .rows
+        .iter()
+        .filter(|row| row.mark(Column::Load) == Mark::Bad)
+        .map(|row| row.label.as_str())
+        .collect();
+    assert_eq!(marked, ["delta-fifo resync 1s", "atomic-fifo resync 1s"]);
+}
+
+#[test]
+fn scale() {
+    expect!["One resync of 300,000 objects with delta-fifo of informer-bench 0.1.0 (synthetic) holds the queue's lock for 131 ms and takes 305 ms to be handled."].assert_eq(&summarise(&synthetic::scale()).verdict.headline);
+}
+
+#[test]
+fn dedup() {
+    expect!["With informer-bench 0.1.0 (synthetic), at or below load 1 a resync skipped at most 0 % of the keys; above it up to 57.1 %; the shared informer skipped at most 0 %."].assert_eq(&summarise(&synthetic::dedup()).verdict.headline);
+}

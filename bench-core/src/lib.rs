@@ -11,4 +11,5 @@ pub mod api;
 pub mod cache;
 pub mod list_watch;
 pub mod measure;
+pub mod verify;
 pub mod workqueue;

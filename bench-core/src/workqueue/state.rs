@@ -1,20 +1,61 @@
-//! The state of a work queue. Pure. Mirrors client-go's `util/workqueue/queue.go`.
+//! The base queue without lock and waking: first in, first out, with a dirty and a processing set.
+//!
+//! Mirrors `queue.go` of client-go's `util/workqueue`.
 
 use std::{
     collections::{HashSet, VecDeque},
     hash::Hash,
 };
 
-/// What waits, what is worked on, and what has changed meanwhile.
-#[derive(Debug)]
+/// Items that wait to be worked on.
+///
+/// - An item is never handed out while it is being processed.
+/// - However often an item is added while it waits, it is handed out once; however often while it is processed, once more.
+/// - Items are handed out in the order in which they were first added; one that was added while processed queues up when done.
+#[derive(Debug, Clone)]
 pub struct WorkQueueState<T> {
-    // Invariant: holds each item of `dirty` that is not in `processing`, once, and nothing else.
+    // Invariant: without duplicates; every item is in `dirty` and not in `processing`.
     queue: VecDeque<T>,
-    // Items to be worked on.
+    // Added since last handed out.
     dirty: HashSet<T>,
-    // Items that a worker has.
+    // Handed out and not done.
     processing: HashSet<T>,
     shutting_down: bool,
+}
+
+/// What became of an addition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// The item waits now.
+    Queued,
+    /// The item is being processed and will wait when done.
+    AfterProcessing,
+    /// The item had been added already; nothing changed.
+    Collapsed,
+    /// The queue is shutting down; nothing changed.
+    ShutDown,
+}
+
+/// What a worker gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Got<T> {
+    /// An item, which is being processed from now on.
+    Item(T),
+    /// Nothing waits now.
+    Empty,
+    /// Nothing waits and no addition will be taken. An item that is processed and dirty may still come back.
+    ShutDown,
+}
+
+/// What became of an item that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finished {
+    /// It had been added meanwhile and waits again, even in a queue that is shutting down.
+    Requeued,
+    /// It is gone.
+    Gone,
+    /// Nobody processed it; nothing changed. Upstream queues such an item a second time if it waits.
+    NotProcessing,
 }
 
 impl<T: Hash + Eq + Clone> WorkQueueState<T> {
@@ -28,52 +69,60 @@ impl<T: Hash + Eq + Clone> WorkQueueState<T> {
         }
     }
 
-    /// Adds an item; true if a worker should be woken. An item that waits already is not added again; one that is worked on
-    /// waits until that is done. Ignored after shut-down.
-    pub fn add(&mut self, item: T) -> bool {
-        if self.shutting_down || !self.dirty.insert(item.clone()) || self.processing.contains(&item)
-        {
-            return false;
+    /// Marks an item as needing work.
+    pub fn add(&mut self, item: T) -> Added {
+        if self.shutting_down {
+            return Added::ShutDown;
+        }
+        if self.dirty.contains(&item) {
+            return Added::Collapsed;
+        }
+        self.dirty.insert(item.clone());
+        if self.processing.contains(&item) {
+            return Added::AfterProcessing;
         }
         self.queue.push_back(item);
-        true
+        Added::Queued
     }
 
-    /// Takes the next item, which is then worked on until [`WorkQueueState::done`].
-    pub fn get(&mut self) -> Option<T> {
-        let item = self.queue.pop_front()?;
-        self.processing.insert(item.clone());
+    /// Hands out the oldest item. [`Self::done`] must follow.
+    pub fn get(&mut self) -> Got<T> {
+        let Some(item) = self.queue.pop_front() else {
+            return if self.shutting_down {
+                Got::ShutDown
+            } else {
+                Got::Empty
+            };
+        };
         self.dirty.remove(&item);
-        Some(item)
+        let not_processed = self.processing.insert(item.clone());
+        debug_assert!(not_processed, "an item waited while it was processed");
+        Got::Item(item)
     }
 
-    /// Ends the work on an item; true if a waiter should be woken. An item that was added meanwhile goes to the back, even
-    /// while shutting down.
-    pub fn done(&mut self, item: &T) -> bool {
-        self.processing.remove(item);
-        if self.dirty.contains(item) {
-            self.queue.push_back(item.clone());
-            return true;
+    /// Ends the processing of an item.
+    pub fn done(&mut self, item: &T) -> Finished {
+        let Some(item) = self.processing.take(item) else {
+            return Finished::NotProcessing;
+        };
+        if self.dirty.contains(&item) {
+            self.queue.push_back(item);
+            return Finished::Requeued;
         }
-        self.processing.is_empty()
+        Finished::Gone
     }
 
-    /// Takes no more items; those that wait are still handed out.
+    /// Takes no further additions. What waits is still handed out.
     pub fn shut_down(&mut self) {
         self.shutting_down = true;
     }
 
-    /// Whether it takes no more items.
+    /// Whether [`Self::shut_down`] was called.
     pub fn is_shutting_down(&self) -> bool {
         self.shutting_down
     }
 
-    /// Whether no worker has an item.
-    pub fn is_idle(&self) -> bool {
-        self.processing.is_empty()
-    }
-
-    /// Items that wait; those that are worked on do not count.
+    /// Items that wait; those being processed are not counted, even if they will wait again.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
@@ -81,6 +130,11 @@ impl<T: Hash + Eq + Clone> WorkQueueState<T> {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// Items handed out and not done.
+    pub fn processing(&self) -> usize {
+        self.processing.len()
     }
 }
 

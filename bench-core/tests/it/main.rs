@@ -10,3 +10,8 @@ mod model;
 mod reflector;
 mod scripted;
 mod shared_informer;
+mod tidy;
+mod verify;
+mod workqueue;
+mod workqueue_model;
+mod workqueue_rate_limiters;

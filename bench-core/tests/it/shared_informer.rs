@@ -193,7 +193,7 @@ async fn a_handler_is_synced_when_its_calls_have_returned_and_the_informer_earli
     struct Slow;
     impl ResourceEventHandler<Object> for Slow {
         async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {
-            tokio::time::sleep(Duration::from_secs(10)).await;
+            tokio::time::sleep(Duration::from_secs(10)).await; // its cost, in paused time
         }
         async fn on_update(&mut self, _: Arc<Object>, _: Arc<Object>) {}
         async fn on_delete(&mut self, _: DeltaObject<Object>) {}

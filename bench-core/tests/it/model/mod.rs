@@ -1,3 +1,4 @@
 //! Slow, obvious models that share no line with what they check.
 
 pub(crate) mod delta_fifo;
+pub(crate) mod workqueue;

@@ -10,7 +10,7 @@ use bench_core::{
     api::{Resource, Scope},
     measure::{
         environment::{capture, utc_now},
-        record::{Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
+        record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
     },
 };
 use fake_apiserver::{
@@ -73,7 +73,10 @@ pub async fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<RunRecord>> {
     let placement = Placement::of_this_machine();
-    let placed = placement.pin_client();
+    // Before pinning, or it would tell of one core.
+    let mut environment =
+        capture("").context("the machine cannot be described, so nothing is recorded")?;
+    environment.placement = placement.pin_client();
     let progress = progress(plan);
     let mut records = Vec::new();
     for trial in &plan.trials {
@@ -81,7 +84,7 @@ pub async fn run(
             break;
         }
         progress.set_message(format!("round {} {}", trial.round + 1, trial.variant.label));
-        let mut record = blank_record(plan, trial, command, &placed)?;
+        let mut record = blank_record(plan, trial, command, &environment);
         let ran = tokio::select! {
             biased;
             () = interrupt.wait() => None,
@@ -215,8 +218,8 @@ fn blank_record(
     plan: &Plan,
     trial: &PlannedTrial,
     command: &str,
-    placement: &str,
-) -> anyhow::Result<RunRecord> {
+    environment: &Environment,
+) -> RunRecord {
     let scenario = &plan.scenario;
     let variant = &trial.variant;
     let nanoseconds =
@@ -230,7 +233,7 @@ fn blank_record(
                 .into_owned()
         },
     );
-    Ok(RunRecord {
+    RunRecord {
         schema_version: SCHEMA_VERSION,
         scenario: plan.summary.clone(),
         variant: Variant {
@@ -252,8 +255,7 @@ fn blank_record(
         order: trial.order,
         implementation: concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
         decode_mode: "raw".to_owned(),
-        environment: capture(placement)
-            .context("the machine cannot be described, so nothing is recorded")?,
+        environment: environment.clone(),
         seed: scenario.seed,
         trace_checksum: String::new(),
         started_at: utc_now(),
@@ -261,7 +263,7 @@ fn blank_record(
         outcome: Outcome::Interrupted,
         warnings: Vec::new(),
         measurements: None,
-    })
+    }
 }
 
 fn conclude(record: &mut RunRecord, driven: Driven) -> Outcome {

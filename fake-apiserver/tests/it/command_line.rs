@@ -1,7 +1,8 @@
 //! The program: what it prints and how it exits.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
     process::{Command, Stdio},
 };
 
@@ -67,4 +68,40 @@ fn a_wrong_argument_is_exit_code_2() {
             "{arguments:?}"
         );
     }
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_clients_that_do_not_read() {
+    // More than the sockets' buffers hold.
+    let mut child = program()
+        .args(["--count", "600", "--profile", "pod-50k"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line
+        .strip_prefix("listening on http://")
+        .unwrap()
+        .trim_end();
+    let mut never_reads = TcpStream::connect(address).unwrap();
+    never_reads
+        .write_all(b"GET /api/v1/pods HTTP/1.1\r\nHost: test\r\n\r\n")
+        .unwrap();
+    let mut first_byte = [0];
+    never_reads.read_exact(&mut first_byte).unwrap();
+    // Two kinds, since two signals of one kind can arrive as one.
+    for signal in ["-TERM", "-INT"] {
+        let process = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &process])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

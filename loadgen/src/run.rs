@@ -122,7 +122,10 @@ async fn run_trial(
     let server = ServerProcess::start(content, plan.scenario.seed, placement).await?;
     let state = ControlClient::new(server.base_url()).state().await?;
     let settings = settings(plan, trial, server.base_url(), &state)?;
-    if let Some(resource) = state.resources.get(&plan.scenario.cluster.resource) {
+    if let Some(resource) = state
+        .resources
+        .get(&served_name(&plan.scenario.cluster.resource, &state)?)
+    {
         record.variant.object_count = resource.objects;
         #[expect(
             clippy::cast_possible_truncation,
@@ -144,13 +147,7 @@ fn settings(
     state: &ServerState,
 ) -> anyhow::Result<DriveSettings> {
     let scenario = &plan.scenario;
-    let name = &scenario.cluster.resource;
-    let served: Vec<_> = state.resources.keys().map(String::as_str).collect();
-    anyhow::ensure!(
-        served.contains(&name.as_str()),
-        "the server has no {name}: it serves {}",
-        served.join(", ")
-    );
+    let name = &served_name(&scenario.cluster.resource, state)?;
     let variant = &trial.variant;
     let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
         resource: name.clone(),
@@ -190,6 +187,16 @@ fn settings(
         window: variant.window,
         seed: scenario.seed + u64::from(trial.round),
     })
+}
+
+/// The name under which the server knows a resource: a plural alone stands for the first group that has it.
+fn served_name(plural: &str, state: &ServerState) -> anyhow::Result<String> {
+    let names = || state.resources.keys();
+    let found = names().find(|name| *name == plural || name.split('.').next() == Some(plural));
+    let list = || names().map(String::as_str).collect::<Vec<_>>().join(", ");
+    found
+        .cloned()
+        .with_context(|| format!("the server has no {plural}: it serves {}", list()))
 }
 
 /// The resource of a plural, of what every server here serves.

@@ -343,7 +343,9 @@ fn repair_of(
             .as_ref()
             .map_or(0.0, |churn| churn.rate_per_second);
         let cost = settings.handler_cost.duration().as_secs_f64();
-        if inputs.known == 0 {
+        let period = settings.resync_period?.as_secs_f64();
+        // Above load 1 drains overlap, however far the effective period stretches: there is no closed form.
+        if inputs.known == 0 || inputs.known as f64 * cost / period + rate * cost > 1.0 {
             return None;
         }
         expected_mean_seconds(RepairModel {

@@ -115,8 +115,9 @@ pub async fn drive(settings: &DriveSettings) -> anyhow::Result<Driven> {
             "the informer had not converged to version {last_commit} in time"
         ));
     }
-    violations.extend(verification::compare_with_server(settings, &cache).await?);
-    violations.extend(verification::check_stream(&log));
+    let differences = verification::compare_with_server(settings, &cache).await?;
+    let illegal = verification::check_stream(&log);
+    violations.extend(differences.iter().chain(&illegal).map(ToString::to_string));
     let inputs = Inputs {
         settings,
         known,

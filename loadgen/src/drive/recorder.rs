@@ -88,6 +88,17 @@ pub(super) struct RecordedResync {
     pub(super) outcome: ResyncOutcome,
 }
 
+/// One run of a reconciler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reconcile {
+    /// Which object, as the work queue names it.
+    pub(super) key: String,
+    /// The key was taken from the work queue.
+    pub(super) began_ns: u64,
+    /// The reconciler returned.
+    pub(super) ended_ns: u64,
+}
+
 /// Shares of live calls that a handler loses without telling the informer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
@@ -106,6 +117,8 @@ pub(super) struct Log {
     pub(super) received: Vec<(u64, u64)>,
     /// Resyncs in order.
     pub(super) resyncs: Vec<RecordedResync>,
+    /// Reconciles in the order of their ends; none without a work queue.
+    pub(super) reconciles: Vec<Reconcile>,
 }
 
 /// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
@@ -118,6 +131,7 @@ struct Shared {
     resync: Mutex<(u64, u64, ResyncOutcome)>,
     received: Mutex<Vec<(u64, u64)>>,
     resyncs: Mutex<Vec<RecordedResync>>,
+    reconciles: Mutex<Vec<Reconcile>>,
     /// Type of the delta whose notification is being delivered; a plain informer's handler runs right after.
     delta_type: Mutex<Option<DeltaType>>,
     live: AtomicU64,
@@ -148,6 +162,7 @@ impl Recorder {
             resync: Mutex::default(),
             received: Mutex::default(),
             resyncs: Mutex::default(),
+            reconciles: Mutex::default(),
             delta_type: Mutex::new(None),
             live: AtomicU64::new(0),
             sync: AtomicU64::new(0),
@@ -263,6 +278,16 @@ impl Recorder {
         });
     }
 
+    /// Notes a run of a reconciler that has just ended.
+    pub(super) fn reconciled(&self, key: String, began_ns: u64) {
+        let ended_ns = MonotonicTime::now().nanoseconds;
+        self.0.reconciles.lock().push(Reconcile {
+            key,
+            began_ns,
+            ended_ns,
+        });
+    }
+
     /// Live calls, sync calls and stale keys so far.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -275,6 +300,7 @@ impl Recorder {
             deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
             received: std::mem::take(&mut *self.0.received.lock()),
             resyncs: std::mem::take(&mut *self.0.resyncs.lock()),
+            reconciles: std::mem::take(&mut *self.0.reconciles.lock()),
         }
     }
 }

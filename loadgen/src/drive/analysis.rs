@@ -340,6 +340,7 @@ fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -
             Cause::Initial => &mut notifications.initial,
             Cause::Live => &mut notifications.live,
             Cause::Relist => &mut notifications.relist,
+            Cause::Replay => &mut notifications.replay,
             Cause::Resync => &mut notifications.sync,
         };
         *counter += 1;

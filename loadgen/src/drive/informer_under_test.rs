@@ -287,7 +287,7 @@ impl Handler {
 
     fn call(&mut self, notification: &Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
-        let cause = self.recorder.cause_by_delta(notification);
+        let cause = self.recorder.cause_of_inline_call();
         let fate = self.take(notification, cause);
         if cause != super::Cause::Initial {
             self.cost.executor.spend();
@@ -297,7 +297,7 @@ impl Handler {
 
     async fn call_async(&mut self, notification: Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
-        let cause = Recorder::cause_by_versions(&notification);
+        let cause = self.recorder.cause_of_buffered_call(&notification);
         let fate = self.take(&notification, cause);
         if cause != super::Cause::Initial {
             self.cost.spend_async().await;

@@ -26,6 +26,8 @@ pub(super) enum Cause {
     Live,
     /// A relist.
     Relist,
+    /// An event that the watch had shown before: a watch was resumed from an older version.
+    Replay,
     /// A resync.
     Resync,
 }
@@ -132,8 +134,10 @@ struct Shared {
     received: Mutex<Vec<(u64, u64)>>,
     resyncs: Mutex<Vec<RecordedResync>>,
     reconciles: Mutex<Vec<Reconcile>>,
-    /// Type of the delta whose notification is being delivered; a plain informer's handler runs right after.
-    delta_type: Mutex<Option<DeltaType>>,
+    /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
+    delivering: Mutex<Option<Cause>>,
+    /// Relists and replays under way to a shared informer's handler, by version: all else its notification tells.
+    under_way: Mutex<HashMap<u64, Cause>>,
     live: AtomicU64,
     sync: AtomicU64,
     stale: AtomicU64,
@@ -163,7 +167,8 @@ impl Recorder {
             received: Mutex::default(),
             resyncs: Mutex::default(),
             reconciles: Mutex::default(),
-            delta_type: Mutex::new(None),
+            delivering: Mutex::new(None),
+            under_way: Mutex::default(),
             live: AtomicU64::new(0),
             sync: AtomicU64::new(0),
             stale: AtomicU64::new(0),
@@ -171,28 +176,15 @@ impl Recorder {
     }
 
     /// The cause of a plain informer's call, by the delta that is being delivered.
-    pub(super) fn cause_by_delta(&self, notification: &Notification<Object>) -> Cause {
-        let delta_type = *self.0.delta_type.lock();
-        match (delta_type, notification) {
-            (Some(DeltaType::Sync), _) => Cause::Resync,
-            (
-                _,
-                Notification::Added {
-                    origin: AddOrigin::InitialList,
-                    ..
-                },
-            ) => Cause::Initial,
-            (Some(DeltaType::Replaced), _) => Cause::Relist,
-            (_, Notification::Deleted { object }) if object.is_final_state_unknown() => {
-                Cause::Relist
-            }
-            _ => Cause::Live,
-        }
+    pub(super) fn cause_of_inline_call(&self) -> Cause {
+        self.0.delivering.lock().unwrap_or(Cause::Live)
     }
 
-    /// The cause of a shared informer's call, for which only the notification is there: equal versions are a resync.
-    pub(super) fn cause_by_versions(notification: &Notification<Object>) -> Cause {
-        match notification {
+    /// The cause of a shared informer's call, which comes some time after its delta.
+    pub(super) fn cause_of_buffered_call(&self, notification: &Notification<Object>) -> Cause {
+        let known =
+            version_of(notification).and_then(|version| self.0.under_way.lock().remove(&version));
+        known.unwrap_or_else(|| match notification {
             Notification::Added {
                 origin: AddOrigin::InitialList,
                 ..
@@ -202,9 +194,8 @@ impl Recorder {
             {
                 Cause::Resync
             }
-            Notification::Deleted { object } if object.is_final_state_unknown() => Cause::Relist,
             _ => Cause::Live,
-        }
+        })
     }
 
     /// Decides whether the handler loses this call. Only live calls are lost.
@@ -247,15 +238,14 @@ impl Recorder {
         let version = number(&object.resource_version()).unwrap_or(0);
         let uid = Box::from(object.uid());
         let returned_ns = MonotonicTime::now().nanoseconds;
-        match cause {
-            Cause::Live => &self.0.live,
-            Cause::Resync => &self.0.sync,
-            Cause::Initial | Cause::Relist => &self.0.stale,
+        let counter = match cause {
+            Cause::Live => Some(&self.0.live),
+            Cause::Resync => Some(&self.0.sync),
+            Cause::Initial | Cause::Relist | Cause::Replay => None,
+        };
+        if let Some(counter) = counter {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
-        .fetch_add(
-            u64::from(matches!(cause, Cause::Live | Cause::Resync)),
-            Ordering::Relaxed,
-        );
         let mut state = self.0.state.lock();
         if lost && !matches!(call, Call::Delete | Call::DeleteUnknown) {
             state.stale.insert(key.clone(), returned_ns);
@@ -342,11 +332,117 @@ impl InformerObserver<Object> for Recorder {
         }
     }
 
-    fn delivering(&self, delta_type: DeltaType, _notification: &Notification<Object>) {
-        *self.0.delta_type.lock() = Some(delta_type);
+    fn delivering(&self, delta_type: DeltaType, notification: &Notification<Object>) {
+        let cause = cause(delta_type, notification);
+        *self.0.delivering.lock() = Some(cause);
+        if let (Cause::Relist | Cause::Replay, Some(version)) = (cause, version_of(notification)) {
+            self.0.under_way.lock().insert(version, cause);
+        }
     }
+}
+
+fn cause(delta_type: DeltaType, notification: &Notification<Object>) -> Cause {
+    match (delta_type, notification) {
+        (DeltaType::Sync, _) => Cause::Resync,
+        (
+            _,
+            Notification::Added {
+                origin: AddOrigin::InitialList,
+                ..
+            },
+        ) => Cause::Initial,
+        (DeltaType::Replaced, _) => Cause::Relist,
+        (_, Notification::Deleted { object }) if object.is_final_state_unknown() => Cause::Relist,
+        (_, Notification::Updated { old, new })
+            if old.resource_version() == new.resource_version() =>
+        {
+            Cause::Replay
+        }
+        _ => Cause::Live,
+    }
+}
+
+fn version_of(notification: &Notification<Object>) -> Option<u64> {
+    let object = match notification {
+        Notification::Added { object, .. } => Some(object),
+        Notification::Updated { new, .. } => Some(new),
+        Notification::Deleted { object } => object.last_known(),
+    };
+    object.and_then(|object| number(&object.resource_version()))
 }
 
 fn number(version: &ResourceVersion) -> Option<u64> {
     version.number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(version: u64) -> Arc<Object> {
+        let json = format!(
+            r#"{{"metadata":{{"namespace":"t","name":"a","uid":"u","resourceVersion":"{version}"}}}}"#
+        );
+        Arc::new(Object::decode(json.as_bytes()).unwrap())
+    }
+
+    fn updated(old: u64, new: u64) -> Notification<Object> {
+        Notification::Updated {
+            old: pod(old),
+            new: pod(new),
+        }
+    }
+
+    fn recorder() -> Recorder {
+        let losses = Losses {
+            adds_and_updates: 1.0,
+            deletes: 0.0,
+        };
+        Recorder::new(losses, 1)
+    }
+
+    #[test]
+    fn a_replayed_event_and_a_relist_are_no_live_events_in_either_informer() {
+        for (delta_type, notification, expected) in [
+            (DeltaType::Updated, updated(5, 6), Cause::Live),
+            (DeltaType::Updated, updated(6, 6), Cause::Replay),
+            (DeltaType::Sync, updated(6, 6), Cause::Resync),
+            (DeltaType::Replaced, updated(6, 6), Cause::Relist),
+            (DeltaType::Replaced, updated(6, 9), Cause::Relist),
+        ] {
+            let recorder = recorder();
+            recorder.delivering(delta_type, &notification);
+            assert_eq!(recorder.cause_of_inline_call(), expected);
+            assert_eq!(recorder.cause_of_buffered_call(&notification), expected);
+        }
+    }
+
+    #[test]
+    fn a_buffered_call_is_told_by_its_own_version_and_once_only() {
+        let recorder = recorder();
+        recorder.delivering(DeltaType::Replaced, &updated(6, 9));
+        recorder.delivering(DeltaType::Sync, &updated(8, 8));
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(8, 8)),
+            Cause::Resync
+        );
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(6, 9)),
+            Cause::Relist
+        );
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(9, 9)),
+            Cause::Resync
+        );
+    }
+
+    #[test]
+    fn only_live_calls_are_lost() {
+        let recorder = recorder();
+        let fate = |cause| recorder.loses(&updated(5, 6), cause);
+        assert_eq!(fate(Cause::Live), Fate::Lost);
+        for cause in [Cause::Initial, Cause::Relist, Cause::Replay, Cause::Resync] {
+            assert_eq!(fate(cause), Fate::Handled);
+        }
+    }
 }

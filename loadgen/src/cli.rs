@@ -17,10 +17,11 @@ use reports::{criterion::render_criterion, page::render, read::read_records, sum
 use crate::{
     exit_code::ExitCode,
     handler_cost::HandlerCost,
+    input,
     plan::Plan,
     quantity::{Rate, ResyncPeriod, Share},
     results::ResultsDirectory,
-    run::{Interrupt, is_profile, run},
+    run::{Interrupt, run},
     scenario::{
         NamedScenario, ScenarioError,
         choice::{InformerKind, QueuePreset},
@@ -88,7 +89,8 @@ struct RunFlags {
     #[arg(long)]
     resource: Option<String>,
     /// Changes a second, such as 200/s.
-    #[arg(long, value_name = "RATE")]
+    // A negative rate is to be called a wrong rate and not an unknown flag.
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     churn: Option<Axis<Rate>>,
     /// Cost of one handler call: none, spin:200us or sleep:5ms.
     #[arg(long, value_name = "COST,…")]
@@ -182,19 +184,7 @@ fn run_scenario(
     form: Form,
 ) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(named);
-    if let Some(profile) = plan
-        .scenario
-        .cluster
-        .profile
-        .as_deref()
-        .filter(|profile| !is_profile(profile))
-    {
-        let known: Vec<_> = ProfileKind::ALL.iter().map(|kind| kind.name()).collect();
-        bail!("no profile {profile:?}: there are {}", known.join(", "));
-    }
-    if let Some(objects) = &plan.objects {
-        fake_apiserver::objects_file::read(objects)?;
-    }
+    input::check(&plan.scenario.cluster)?;
     let results = ResultsDirectory::create(out, &named.name)?;
     let command = std::env::args()
         .skip(1)
@@ -318,12 +308,7 @@ impl RunFlags {
         }
         match scenario.fault() {
             None => Ok(()),
-            Some((field, message)) => Err(ScenarioError::Invalid {
-                file: "flags".to_owned(),
-                line: 1,
-                field: field.to_owned(),
-                message: message.to_owned(),
-            }),
+            Some((field, message)) => Err(ScenarioError::Flags { field, message }),
         }
     }
 }

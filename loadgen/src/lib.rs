@@ -10,6 +10,7 @@ pub mod control_client;
 pub mod drive;
 pub mod exit_code;
 pub mod handler_cost;
+mod input;
 pub mod plan;
 pub mod quantity;
 pub mod results;

@@ -13,10 +13,7 @@ use bench_core::{
         record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
     },
 };
-use fake_apiserver::{
-    control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState},
-    profiles::ProfileKind,
-};
+use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
@@ -366,9 +363,4 @@ fn progress(plan: &Plan) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
-}
-
-/// Whether a name is a profile of the server.
-pub fn is_profile(name: &str) -> bool {
-    ProfileKind::ALL.iter().any(|kind| kind.name() == name)
 }

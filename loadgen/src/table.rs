@@ -1,7 +1,10 @@
 //! What is printed for a person: the verdict and a table of 80 columns on stdout, errors on stderr.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
-use reports::summary::{Column, Summary};
+use reports::{
+    quantity::percent,
+    summary::{Column, Summary, SummaryRow},
+};
 
 const WIDTH: u16 = 80;
 
@@ -33,15 +36,15 @@ pub fn render(summary: &Summary) -> String {
         .set_width(WIDTH);
     table.set_header(COLUMNS.map(|(_, heading)| heading));
     for row in &summary.rows {
-        table.add_row(COLUMNS.map(|(column, _)| row.text(column)));
+        table.add_row(COLUMNS.map(|(column, _)| narrow_text(row, column)));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     lines.extend(table.lines().map(|line| line.trim_end().to_owned()));
     lines.push(String::new());
-    let explained = "p50 and p99 are of live events, from the scheduled change to the handler's return; repair is the mean time \
-                     until what the handler lost was delivered again; stale is the most keys out of date at any time.";
+    let explained = "CPU is of the client, the median of the rounds; p50 and p99 are of live events, from the scheduled change \
+                     to the handler's return; repair is the mean time until what the handler lost was delivered again; stale is the most keys out of date at any time.";
     lines.extend(wrap(explained));
     for failure in &summary.failures {
         let reasons = failure.reasons.join("; ");
@@ -57,6 +60,14 @@ pub fn render(summary: &Summary) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// The text of a cell; ranges over the rounds would not fit and are left to the page.
+fn narrow_text(row: &SummaryRow, column: Column) -> String {
+    match (column, row.client_cpu) {
+        (Column::Cpu, Some(spread)) => percent(spread.median),
+        _ => row.text(column),
+    }
 }
 
 /// Prints one line to stdout.

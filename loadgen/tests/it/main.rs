@@ -5,6 +5,8 @@
     reason = "clippy takes only functions marked as tests for test code"
 )]
 
+mod interruption;
 mod program;
 mod refusals;
+mod server;
 mod small_run;

@@ -1,32 +1,28 @@
 //! The command line: parse, run, print, exit code.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use bench_core::measure::{
-    environment::pin_to_core,
-    record::{Outcome, RunRecord},
-};
+use bench_core::measure::record::{Outcome, RunRecord};
 use clap::{Args, Parser, Subcommand};
-use fake_apiserver::{
-    config::{ObjectSource, ServerConfig},
-    profiles::ProfileKind,
-};
 use reports::{criterion::render_criterion, page::render, read::read_records, summary::summarise};
 
 use crate::{
     exit_code::ExitCode,
     handler_cost::HandlerCost,
+    input,
+    interrupt::Interrupt,
     plan::Plan,
     quantity::{Rate, ResyncPeriod, Share},
     results::ResultsDirectory,
-    run::{Interrupt, is_profile, run},
+    run::run,
     scenario::{
         NamedScenario, ScenarioError,
         choice::{InformerKind, QueuePreset},
         shipped,
         written::{Axis, ObjectCount, WrittenDuration},
     },
+    serve::{ServeFlags, serve},
     table,
 };
 
@@ -88,7 +84,8 @@ struct RunFlags {
     #[arg(long)]
     resource: Option<String>,
     /// Changes a second, such as 200/s.
-    #[arg(long, value_name = "RATE")]
+    // A negative rate is to be called a wrong rate and not an unknown flag.
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     churn: Option<Axis<Rate>>,
     /// Cost of one handler call: none, spin:200us or sleep:5ms.
     #[arg(long, value_name = "COST,…")]
@@ -114,22 +111,6 @@ struct RunFlags {
     /// Prints one JSON document instead of the table.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Args)]
-struct ServeFlags {
-    #[arg(long, default_value = "127.0.0.1:0")]
-    listen: SocketAddr,
-    #[arg(long, default_value = "pod-6k")]
-    profile: String,
-    #[arg(long, default_value_t = 0)]
-    count: usize,
-    #[arg(long)]
-    objects: Option<PathBuf>,
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    #[arg(long)]
-    core: Option<usize>,
 }
 
 /// Does what the command line says. Errors are for a person and mean exit code 2.
@@ -182,19 +163,7 @@ fn run_scenario(
     form: Form,
 ) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(named);
-    if let Some(profile) = plan
-        .scenario
-        .cluster
-        .profile
-        .as_deref()
-        .filter(|profile| !is_profile(profile))
-    {
-        let known: Vec<_> = ProfileKind::ALL.iter().map(|kind| kind.name()).collect();
-        bail!("no profile {profile:?}: there are {}", known.join(", "));
-    }
-    if let Some(objects) = &plan.objects {
-        fake_apiserver::objects_file::read(objects)?;
-    }
+    input::check(&plan.scenario.cluster)?;
     let results = ResultsDirectory::create(out, &named.name)?;
     let command = std::env::args()
         .skip(1)
@@ -205,11 +174,17 @@ fn run_scenario(
         .worker_threads(6)
         .enable_all()
         .build()?;
+    let mut tasks = tokio::task::JoinSet::new();
     let records = runtime.block_on(async {
-        let mut tasks = tokio::task::JoinSet::new();
         interrupt.listen(&mut tasks);
         run(&plan, &results, &command, &interrupt).await
-    })?;
+    });
+    // What an interrupted handler still works off must not hold up the report.
+    runtime.shutdown_background();
+    let records = records?;
+    if records.is_empty() && interrupt.is_set() {
+        return Ok(ExitCode::Interrupted);
+    }
     let reported = report(&records, results.path(), form)?;
     Ok(if interrupt.is_set() {
         ExitCode::Interrupted
@@ -254,34 +229,11 @@ fn verify() -> anyhow::Result<ExitCode> {
         named.scenario = named.scenario.small();
         table::print_line(&format!("verifying {name}"));
         worst = worst.max(run_scenario(&named, None, Form::Table)?);
+        if worst == ExitCode::Interrupted {
+            break;
+        }
     }
     Ok(worst)
-}
-
-fn serve(flags: ServeFlags) -> anyhow::Result<ExitCode> {
-    if let Some(core) = flags.core {
-        pin_to_core(core).with_context(|| format!("the server cannot be kept on core {core}"))?;
-    }
-    let mut config = ServerConfig::empty(flags.listen, flags.seed);
-    config.objects = match flags.objects {
-        Some(file) => vec![ObjectSource::File(file)],
-        None => {
-            let kind = ProfileKind::ALL
-                .into_iter()
-                .find(|kind| kind.name() == flags.profile);
-            let kind = kind.with_context(|| format!("no profile {:?}", flags.profile))?;
-            vec![ObjectSource::Profile {
-                kind,
-                count: flags.count,
-            }]
-        }
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let ready = |address| table::print_line(&format!("listening on http://{address}"));
-    runtime.block_on(fake_apiserver::run(config, ready, std::future::pending()))?;
-    Ok(ExitCode::Passed)
 }
 
 impl RunFlags {
@@ -318,12 +270,7 @@ impl RunFlags {
         }
         match scenario.fault() {
             None => Ok(()),
-            Some((field, message)) => Err(ScenarioError::Invalid {
-                file: "flags".to_owned(),
-                line: 1,
-                field: field.to_owned(),
-                message: message.to_owned(),
-            }),
+            Some((field, message)) => Err(ScenarioError::Flags { field, message }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `loadgen`: measures what an informer's resync period costs and what it buys. See the library's `cli`.
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;
 use loadgen::cli::{Cli, execute};
@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match execute(Cli::parse()) {
         Ok(code) => code.into(),

@@ -1,10 +1,5 @@
 //! The trials of a plan, one after another, each against a server process of its own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
 use anyhow::Context as _;
 use bench_core::{
     api::{Resource, Scope},
@@ -13,56 +8,26 @@ use bench_core::{
         record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
     },
 };
-use fake_apiserver::{
-    control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState},
-    profiles::ProfileKind,
-};
+use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState};
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::task::JoinSet;
 
 use crate::{
     control_client::ControlClient,
     drive::{DriveSettings, Driven, Losses, drive},
+    interrupt::Interrupt,
     plan::{Plan, PlannedTrial},
     results::ResultsDirectory,
     scenario,
     server_process::{Content, Placement, ServerProcess},
+    table,
 };
 
 /// Samples below which a 99th percentile is hardly more than the maximum.
 const FEW_SAMPLES: u64 = 1_000;
 
-/// Set by the first Ctrl-C.
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// Listens for Ctrl-C: the first asks the run to stop, the second ends the process at once.
-    pub fn listen(&self, tasks: &mut tokio::task::JoinSet<()>) {
-        let interrupt = self.clone();
-        tasks.spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                if interrupt.0.swap(true, Ordering::AcqRel) {
-                    std::process::exit(130);
-                }
-            }
-        });
-    }
-
-    /// Whether it was pressed.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    async fn wait(&self) {
-        let mut poll = tokio::time::interval(std::time::Duration::from_millis(50));
-        while !self.is_set() {
-            poll.tick().await;
-        }
-    }
-}
-
-/// Runs every trial and writes its record. A trial that fails is a record with the failure in it. After Ctrl-C the trial that
-/// ran is recorded as interrupted and no other is begun.
+/// Runs every trial and writes its record. A trial that fails is a record with the failure in it. After an interrupt the trial that
+/// ran is recorded as interrupted, with what it had measured, and no other is begun.
 ///
 /// # Errors
 /// If a record cannot be written.
@@ -78,6 +43,8 @@ pub async fn run(
         capture("").context("the machine cannot be described, so nothing is recorded")?;
     environment.placement = placement.pin_client();
     let progress = progress(plan);
+    let mut notice = JoinSet::new();
+    notice.spawn(tell_of_interrupt(interrupt.clone(), progress.clone()));
     let mut records = Vec::new();
     for trial in &plan.trials {
         if interrupt.is_set() {
@@ -85,19 +52,16 @@ pub async fn run(
         }
         progress.set_message(format!("round {} {}", trial.round + 1, trial.variant.label));
         let mut record = blank_record(plan, trial, command, &environment);
-        let ran = tokio::select! {
-            biased;
-            () = interrupt.wait() => None,
-            ran = run_trial(plan, trial, &placement, &mut record) => Some(ran),
-        };
-        record.outcome = match ran {
-            None => Outcome::Interrupted,
-            Some(Err(error)) => Outcome::Error {
-                message: format!("{error:#}"),
-            },
-            Some(Ok(driven)) => conclude(&mut record, driven),
-        };
+        match run_trial(plan, trial, &placement, interrupt, &mut record).await {
+            Ok(driven) => conclude(&mut record, driven),
+            Err(error) => {
+                record.outcome = Outcome::Error {
+                    message: format!("{error:#}"),
+                }
+            }
+        }
         results.write(&record)?;
+        tracing::info!(order = record.order, "recorded");
         records.push(record);
         progress.inc(1);
     }
@@ -105,10 +69,18 @@ pub async fn run(
     Ok(records)
 }
 
+async fn tell_of_interrupt(interrupt: Interrupt, progress: ProgressBar) {
+    interrupt.pressed().await;
+    progress.suspend(|| {
+        table::print_notice("interrupted: measuring ends here, and the report is written; Ctrl-C again ends at once");
+    });
+}
+
 async fn run_trial(
     plan: &Plan,
     trial: &PlannedTrial,
     placement: &Placement,
+    interrupt: &Interrupt,
     record: &mut RunRecord,
 ) -> anyhow::Result<Driven> {
     let profile = plan.scenario.cluster.profile.as_deref().unwrap_or("pod-6k");
@@ -119,7 +91,11 @@ async fn run_trial(
             count: trial.variant.count.unwrap_or(0),
         },
     };
-    let server = ServerProcess::start(content, plan.scenario.seed, placement).await?;
+    let mut server = tokio::select! {
+        biased;
+        () = interrupt.pressed() => return Ok(Driven::not_measured()),
+        started = ServerProcess::start(content, plan.scenario.seed, placement) => started?,
+    };
     let state = ControlClient::new(server.base_url()).state().await?;
     let settings = settings(plan, trial, server.base_url(), &state)?;
     if let Some(resource) = state
@@ -135,7 +111,15 @@ async fn run_trial(
         let mean = resource.object_size_bytes_mean.round() as u64;
         record.variant.object_size_bytes_mean = mean;
     }
-    let driven = drive(&settings).await;
+    let driven = tokio::select! {
+        biased;
+        ended = server.ended() => Err(ended),
+        driven = drive(&settings, interrupt) => driven,
+    };
+    let driven = match driven {
+        Err(error) => Err(server.cause_of(error).await),
+        driven => driven,
+    };
     server.stop().await;
     driven
 }
@@ -267,22 +251,24 @@ fn blank_record(
         trace_checksum: String::new(),
         started_at: utc_now(),
         command: command.to_owned(),
-        outcome: Outcome::Interrupted,
+        outcome: Outcome::Interrupted {
+            violations: Vec::new(),
+        },
         warnings: Vec::new(),
         measurements: None,
     }
 }
 
-fn conclude(record: &mut RunRecord, driven: Driven) -> Outcome {
+fn conclude(record: &mut RunRecord, driven: Driven) {
+    record.outcome = driven.outcome();
     record.trace_checksum = driven.trace_checksum;
-    if !driven.violations.is_empty() {
-        return Outcome::Failed {
-            violations: driven.violations,
-        };
+    if matches!(record.outcome, Outcome::Failed { .. }) {
+        return;
     }
-    record.warnings = warnings(&record.variant, &driven.measurements);
-    record.measurements = Some(driven.measurements);
-    Outcome::Verified
+    if let Some(measurements) = driven.measurements {
+        record.warnings = warnings(&record.variant, &measurements);
+        record.measurements = Some(measurements);
+    }
 }
 
 fn warnings(
@@ -366,9 +352,4 @@ fn progress(plan: &Plan) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
-}
-
-/// Whether a name is a profile of the server.
-pub fn is_profile(name: &str) -> bool {
-    ProfileKind::ALL.iter().any(|kind| kind.name() == name)
 }

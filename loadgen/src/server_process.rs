@@ -1,22 +1,41 @@
 //! The server as a process of its own: this binary, started again as `loadgen serve`.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{collections::VecDeque, path::Path, process::Stdio, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use bench_core::measure::environment::{allowed_cores, pin_to_core};
+use parking_lot::Mutex;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
-    process::{Child, Command},
+    io::{AsyncBufReadExt as _, AsyncRead, BufReader},
+    process::{Child, ChildStdin, Command},
+    task::JoinSet,
+    time::timeout,
 };
 
 /// How long a server may take to generate or read its objects.
-const START_LIMIT: Duration = Duration::from_secs(120);
+const START_LIMIT: Duration = Duration::from_mins(2);
 
-/// A running server. Dropping it ends the process.
+/// How long after a server's end its last words may take to arrive.
+const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
+
+/// Lines of its stderr that are kept.
+const LINES_KEPT: usize = 20;
+
+/// A running server. Dropping it ends the process, and so does the end of this process, whatever ends it.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
+    // The server ends when this closes.
+    _stdin: ChildStdin,
+    stderr: LastLines,
     base_url: String,
+}
+
+/// Reads a stream to its end, so that its writer never waits, and keeps the last lines.
+#[derive(Debug)]
+struct LastLines {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    reader: JoinSet<()>,
 }
 
 /// What a server holds.
@@ -92,35 +111,30 @@ impl ServerProcess {
             command.arg("--core").arg(core.to_string());
         }
         command
-            .stdin(Stdio::null())
+            .arg("--until-stdin-ends")
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         // A signal to the terminal is for us to handle, not for the server.
         command.process_group(0);
         let mut child = command.spawn().context("the server cannot be started")?;
-        let stdout = child
-            .stdout
-            .take()
-            .context("the server's output cannot be read")?;
+        let stdin = child.stdin.take().expect("it is piped");
+        let stdout = child.stdout.take().expect("it is piped");
+        let mut stderr = LastLines::of(child.stderr.take().expect("it is piped"));
         let mut line = String::new();
-        let read =
-            tokio::time::timeout(START_LIMIT, BufReader::new(stdout).read_line(&mut line)).await;
+        let read = timeout(START_LIMIT, BufReader::new(stdout).read_line(&mut line)).await;
         read.context("the server did not listen in time")?
             .context("the server's output cannot be read")?;
         let Some(base_url) = line.trim().strip_prefix("listening on ") else {
-            let mut error = String::new();
-            if let Some(mut stderr) = child.stderr.take() {
-                stderr
-                    .read_to_string(&mut error)
-                    .await
-                    .context("the server's errors cannot be read")?;
-            }
-            bail!("the server did not start: {}", error.trim());
+            bail!("the server did not start: {}", stderr.text().await);
         };
+        tracing::info!(pid = child.id(), base_url, "server started");
         Ok(Self {
             base_url: base_url.to_owned(),
             child,
+            _stdin: stdin,
+            stderr,
         })
     }
 
@@ -129,10 +143,81 @@ impl ServerProcess {
         &self.base_url
     }
 
+    /// Waits until it has ended by itself, which it should not, and says how, with what it last wrote to stderr. Cancel safe.
+    pub async fn ended(&mut self) -> anyhow::Error {
+        match self.child.wait().await {
+            Ok(status) => {
+                let last_words = self.stderr.text().await;
+                anyhow!(
+                    "the server ended during the trial ({status}); it had last written: {last_words}"
+                )
+            }
+            Err(error) => anyhow!(error).context("the server cannot be waited for"),
+        }
+    }
+
+    /// Why a trial failed: the server's end if it has ended, which explains whatever else went wrong.
+    pub async fn cause_of(&mut self, error: anyhow::Error) -> anyhow::Error {
+        timeout(LAST_WORDS_LIMIT, self.ended())
+            .await
+            .unwrap_or(error)
+    }
+
     /// Ends it.
     pub async fn stop(mut self) {
         if let Err(error) = self.child.kill().await {
             tracing::warn!(%error, "the server had ended already");
         }
+    }
+}
+
+impl LastLines {
+    fn of(stream: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let lines = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&lines);
+        let mut reader = JoinSet::new();
+        reader.spawn(async move {
+            let mut stream = BufReader::new(stream);
+            let mut line = Vec::new();
+            while matches!(stream.read_until(b'\n', &mut line).await, Ok(1..)) {
+                let mut kept = kept.lock();
+                if kept.len() == LINES_KEPT {
+                    kept.pop_front();
+                }
+                kept.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
+                line.clear();
+            }
+        });
+        Self { lines, reader }
+    }
+
+    /// The last lines, once the stream has ended or a second has passed. Cancel safe.
+    async fn text(&mut self) -> String {
+        // Past the limit somebody else holds the stream; what came so far must do.
+        let _ = timeout(LAST_WORDS_LIMIT, self.reader.join_next()).await;
+        let lines = self.lines.lock();
+        if lines.is_empty() {
+            "nothing".to_owned()
+        } else {
+            lines.iter().cloned().collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_lines_of_a_long_stream_are_kept() {
+        let mut written: Vec<_> = (0..1000).map(|line| format!("line {line}")).collect();
+        written.push("no end".to_owned());
+        let mut last = LastLines::of(std::io::Cursor::new(written.join("\n")));
+        let text = last.text().await;
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), LINES_KEPT);
+        assert_eq!((lines[0], lines[19]), ("line 981", "no end"));
+        assert_eq!(last.text().await, text, "asking again changes nothing");
+        assert_eq!(LastLines::of(tokio::io::empty()).text().await, "nothing");
     }
 }

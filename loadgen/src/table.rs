@@ -1,7 +1,10 @@
 //! What is printed for a person: the verdict and a table of 80 columns on stdout, errors on stderr.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
-use reports::summary::{Column, Summary};
+use reports::{
+    quantity::percent,
+    summary::{Column, Summary, SummaryRow},
+};
 
 const WIDTH: u16 = 80;
 
@@ -26,22 +29,10 @@ pub fn print(summary: &Summary) {
 pub fn render(summary: &Summary) -> String {
     let mut lines = wrap(&summary.verdict.headline);
     lines.push(String::new());
-    let mut table = Table::new();
-    table
-        .load_style(NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    table.set_header(COLUMNS.map(|(_, heading)| heading));
-    for row in &summary.rows {
-        table.add_row(COLUMNS.map(|(column, _)| row.text(column)));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    lines.extend(table.lines().map(|line| line.trim_end().to_owned()));
+    lines.extend(rows(&summary.rows));
     lines.push(String::new());
-    let explained = "p50 and p99 are of live events, from the scheduled change to the handler's return; repair is the mean time \
-                     until what the handler lost was delivered again; stale is the most keys out of date at any time.";
+    let explained = "CPU is of the client, the median of the rounds; p50 and p99 are of live events, from the scheduled change \
+                     to the handler's return; repair is the mean time until what the handler lost was delivered again; stale is the most keys out of date at any time.";
     lines.extend(wrap(explained));
     for failure in &summary.failures {
         let reasons = failure.reasons.join("; ");
@@ -52,6 +43,14 @@ pub fn render(summary: &Summary) -> String {
             failure.round + 1
         )));
     }
+    if !summary.interrupted.is_empty() {
+        lines.push(String::new());
+        lines.extend(wrap(
+            "What interrupted trials had measured, in no row above:",
+        ));
+        lines.extend(rows(&summary.interrupted));
+        lines.push(String::new());
+    }
     for warning in &summary.warnings {
         lines.extend(wrap(&format!("note: {warning}")));
     }
@@ -59,10 +58,43 @@ pub fn render(summary: &Summary) -> String {
     lines.join("\n")
 }
 
+fn rows(rows: &[SummaryRow]) -> Vec<String> {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    table.set_header(COLUMNS.map(|(_, heading)| heading));
+    for row in rows {
+        table.add_row(COLUMNS.map(|(column, _)| narrow_text(row, column)));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
+}
+
+/// The text of a cell; ranges over the rounds would not fit and are left to the page.
+fn narrow_text(row: &SummaryRow, column: Column) -> String {
+    match (column, row.client_cpu) {
+        (Column::Cpu, Some(spread)) => percent(spread.median),
+        _ => row.text(column),
+    }
+}
+
 /// Prints one line to stdout.
 #[expect(clippy::print_stdout, reason = "what a person asked for")]
 pub fn print_line(line: &str) {
     println!("{line}");
+}
+
+/// Prints a line for whoever watches the run to stderr.
+#[expect(clippy::print_stderr, reason = "what a person must see")]
+pub fn print_notice(notice: &str) {
+    eprintln!("{notice}");
 }
 
 /// Prints an error to stderr.

@@ -19,8 +19,25 @@ pub struct Cell<'a> {
     pub decode_mode: &'a str,
     /// Every trial, in the order of running.
     pub trials: Vec<&'a RunRecord>,
-    /// Numbers of the verified trials.
+    /// Numbers of the verified trials, or of the one interrupted trial.
     pub verified: Vec<&'a Measurements>,
+}
+
+/// Each interrupted trial that measured something, as a cell of its own. What [`cells`] makes never holds their numbers.
+pub fn interrupted_cells(records: &[RunRecord]) -> Vec<Cell<'_>> {
+    records
+        .iter()
+        .filter(|record| matches!(record.outcome, Outcome::Interrupted { .. }))
+        .filter_map(|record| {
+            Some(Cell {
+                variant: &record.variant,
+                implementation: &record.implementation,
+                decode_mode: &record.decode_mode,
+                trials: vec![record],
+                verified: vec![record.measurements.as_ref()?],
+            })
+        })
+        .collect()
 }
 
 /// Groups records by variant, the control (resync off) first within each implementation, queue and informer.

@@ -53,7 +53,9 @@ pub enum ReportError {
         supported: u32,
     },
     /// There was nothing to draw.
-    #[error("no run records in {path}: expected one JSON file per trial")]
+    #[error(
+        "no run records in {path}: expected one JSON file per trial, as `loadgen run` leaves them below its results directory"
+    )]
     NoRecords {
         /// Where they should have been.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! Reads run records from a folder, all or nothing.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -35,9 +35,13 @@ pub fn read_records(dir: &Path) -> Result<Vec<RunRecord>, ReportError> {
 }
 
 fn json_files(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    let failed = |source| ReportError::Read {
-        path: folder.to_owned(),
-        source,
+    let failed = |source: io::Error| {
+        let path = folder.to_owned();
+        if source.kind() == io::ErrorKind::NotFound {
+            ReportError::NoRecords { path }
+        } else {
+            ReportError::Read { path, source }
+        }
     };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {

@@ -3,7 +3,7 @@
 use bench_core::measure::record::{Outcome, RunRecord};
 
 use crate::{
-    aggregate::{Cell, cells},
+    aggregate::{Cell, cells, interrupted_cells},
     quantity::{bytes, count, duration, number, percent},
     series::{MergedLatency, Spread},
     verdict::{Verdict, verdict},
@@ -24,13 +24,15 @@ pub struct Summary {
     pub verdict: Verdict,
     /// One row per variant, the control (resync off) first in each group; variants without a verified trial too.
     pub rows: Vec<SummaryRow>,
+    /// What interrupted trials had measured, one row each; in none of the other rows.
+    pub interrupted: Vec<SummaryRow>,
     /// Trials that are not verified.
     pub failures: Vec<FailedTrial>,
     /// Distinct warnings, each with how many trials carry it.
     pub warnings: Vec<String>,
 }
 
-/// A trial without numbers.
+/// A trial whose numbers, if there are any, are in no aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedTrial {
     /// Variant's label.
@@ -379,6 +381,10 @@ pub fn summarise(records: &[RunRecord]) -> Summary {
         question: first.map_or_else(String::new, |scenario| scenario.question.clone()),
         verdict: verdict(records, &cells),
         rows: cells.iter().map(SummaryRow::of).collect(),
+        interrupted: interrupted_cells(records)
+            .iter()
+            .map(SummaryRow::of)
+            .collect(),
         failures: records.iter().filter_map(failure).collect(),
         warnings: warnings(records),
     }
@@ -389,7 +395,7 @@ fn failure(record: &RunRecord) -> Option<FailedTrial> {
         Outcome::Verified => return None,
         Outcome::Failed { violations } => ("failed", violations.clone()),
         Outcome::Error { message } => ("error", vec![message.clone()]),
-        Outcome::Interrupted => ("interrupted", vec!["stopped by Ctrl-C".to_owned()]),
+        Outcome::Interrupted { violations } => ("interrupted", interruption(record, violations)),
     };
     Some(FailedTrial {
         label: record.variant.label.clone(),
@@ -397,6 +403,21 @@ fn failure(record: &RunRecord) -> Option<FailedTrial> {
         kind,
         reasons,
     })
+}
+
+fn interruption(record: &RunRecord, violations: &[String]) -> Vec<String> {
+    let Some(one) = &record.measurements else {
+        return vec!["stopped by Ctrl-C before its window".to_owned()];
+    };
+    let mut reasons = vec![format!(
+        "stopped by Ctrl-C after {} of its window; what it measured stands apart and is in no aggregate",
+        duration(one.window_ns as f64)
+    )];
+    if violations.is_empty() {
+        reasons.push("verified up to there".to_owned());
+    }
+    reasons.extend_from_slice(violations);
+    reasons
 }
 
 fn warnings(records: &[RunRecord]) -> Vec<String> {

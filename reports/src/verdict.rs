@@ -360,6 +360,12 @@ fn doubts(records: &[RunRecord], cells: &[Cell<'_>]) -> Vec<String> {
             records.len()
         ));
     }
+    if records
+        .iter()
+        .any(|record| matches!(record.outcome, Outcome::Interrupted { .. }))
+    {
+        doubts.push("the run was interrupted, and what was to follow did not run".to_owned());
+    }
     let scheduled: u64 = cells
         .iter()
         .map(|cell| cell.sum(|one| one.generator.scheduled))

@@ -41,7 +41,7 @@ pub struct RunRecord {
     pub outcome: Outcome,
     /// What a reader must know beside the numbers.
     pub warnings: Vec<Warning>,
-    /// The numbers; absent unless [`Outcome::Verified`].
+    /// The numbers; absent unless [`Outcome::Verified`], or [`Outcome::Interrupted`] in the window.
     pub measurements: Option<Measurements>,
 }
 
@@ -128,8 +128,13 @@ pub enum Outcome {
         /// The error.
         message: String,
     },
-    /// Somebody pressed Ctrl-C during the trial.
-    Interrupted,
+    /// Somebody pressed Ctrl-C during the trial. The numbers are of the part of the window before that, and in no aggregate;
+    /// there are none if the window had not begun.
+    Interrupted {
+        /// What verification of that part found wrong, or why there was none.
+        #[serde(default)]
+        violations: Vec<String>,
+    },
 }
 
 /// Something a reader must know beside the numbers.
@@ -141,7 +146,7 @@ pub struct Warning {
     pub message: String,
 }
 
-/// The numbers of a verified trial.
+/// The numbers of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurements {
     /// From the informer's start until it had synced.

@@ -127,7 +127,7 @@ async fn until(reached: impl Fn() -> bool) {
             poll.tick().await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(60), polling).await;
+    let waited = tokio::time::timeout(Duration::from_mins(1), polling).await;
     waited.expect("it comes about within a minute");
 }
 

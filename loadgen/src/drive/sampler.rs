@@ -13,14 +13,14 @@ use super::{informer_under_test::UnderTest, recorder::Recorder};
 /// Between two samples.
 pub(super) const STEP: Duration = Duration::from_millis(100);
 
-/// Samples until the window is over; `live_p99_ns` is filled in later, from the log.
+/// Samples into `points` until the window is over; `live_p99_ns` is filled in later, from the log. Cancel safe.
 pub(super) async fn sample(
     informer: &UnderTest,
     recorder: &Recorder,
     began: MonotonicTime,
     window: Duration,
-) -> Vec<TimelinePoint> {
-    let mut points = Vec::new();
+    points: &mut Vec<TimelinePoint>,
+) {
     let mut ticks = tokio::time::interval(STEP);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut cpu_before = process_cpu_time();
@@ -43,9 +43,9 @@ pub(super) async fn sample(
             live_count: live - live_before,
             sync_count: sync - sync_before,
         });
+        tracing::debug!(live, sync, stale_keys, "sampled");
         (cpu_before, live_before, sync_before) = (cpu, live, sync);
     }
-    points
 }
 
 pub(super) fn nanoseconds(duration: Duration) -> u64 {

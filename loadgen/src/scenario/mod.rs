@@ -57,6 +57,14 @@ pub enum ScenarioError {
         /// What is wrong with it.
         message: String,
     },
+    /// Flags have made a scenario into what is none.
+    #[error("the scenario with these flags: {field}: {message}")]
+    Flags {
+        /// Field of the scenario.
+        field: &'static str,
+        /// What is wrong with it.
+        message: &'static str,
+    },
 }
 
 /// A question with a load. Any field that is an [`Axis`] may be a list, and the variants are the product of all lists.
@@ -268,11 +276,14 @@ impl Scenario {
             let (line, column) = error
                 .location()
                 .map_or((1, 1), |location| (location.line(), location.column()));
+            // The place stands in front already.
+            let place = format!(" at line {line}, column {column}");
+            let message = first_line(&error.without_snippet().to_string());
             ScenarioError::Invalid {
                 file: file.to_owned(),
                 line,
                 field: field_at(text, line, column),
-                message: first_line(&error.without_snippet().to_string()),
+                message: message.replace(&place, ""),
             }
         })?;
         match scenario.fault() {

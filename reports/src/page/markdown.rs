@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::summary::{Column, Mark, Summary};
+use crate::summary::{Column, Mark, Summary, SummaryRow};
 
 /// Rows of the table at most.
 const MOST_ROWS: usize = 12;
@@ -36,27 +36,7 @@ pub(super) fn summary(summary: &Summary) -> String {
     if !verdict.rule.is_empty() {
         let _ = writeln!(text, "\nRule: {}", escaped(&verdict.rule));
     }
-    let titles: Vec<&str> = COLUMNS.iter().map(|column| column.title()).collect();
-    let _ = writeln!(
-        text,
-        "\n| {} |\n|---|{}",
-        titles.join(" | "),
-        "--:|".repeat(COLUMNS.len() - 1)
-    );
-    for row in summary.rows.iter().take(MOST_ROWS) {
-        let cells: Vec<String> = COLUMNS
-            .iter()
-            .map(|&column| {
-                let value = escaped(&row.text(column));
-                if row.mark(column) == Mark::Bad {
-                    format!("**{value}**")
-                } else {
-                    value
-                }
-            })
-            .collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+    write_table(&mut text, &summary.rows);
     if summary.rows.len() > MOST_ROWS {
         let _ = writeln!(
             text,
@@ -74,7 +54,35 @@ pub(super) fn summary(summary: &Summary) -> String {
             escaped(&trial.reasons.join("; "))
         );
     }
+    if !summary.interrupted.is_empty() {
+        text.push_str("\nWhat interrupted trials had measured, in no row above:\n");
+        write_table(&mut text, &summary.interrupted);
+    }
     text
+}
+
+fn write_table(text: &mut String, rows: &[SummaryRow]) {
+    let titles: Vec<&str> = COLUMNS.iter().map(|column| column.title()).collect();
+    let _ = writeln!(
+        text,
+        "\n| {} |\n|---|{}",
+        titles.join(" | "),
+        "--:|".repeat(COLUMNS.len() - 1)
+    );
+    for row in rows.iter().take(MOST_ROWS) {
+        let cells: Vec<String> = COLUMNS
+            .iter()
+            .map(|&column| {
+                let value = escaped(&row.text(column));
+                if row.mark(column) == Mark::Bad {
+                    format!("**{value}**")
+                } else {
+                    value
+                }
+            })
+            .collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -7,7 +7,7 @@ use crate::{
     aggregate::Cell,
     figure::Figure,
     quantity::{count, duration, number, percent},
-    summary::{Column, Mark, NO_DATA, Summary},
+    summary::{Column, Mark, NO_DATA, Summary, SummaryRow},
     work_balance::{load, skip_share},
 };
 
@@ -31,28 +31,34 @@ pub(super) fn table(summary: &Summary) -> Markup {
     html! {
         section id="table" {
             h2 { "Every variant" }
-            div.scroll { table {
-                thead { tr { @for column in Column::ALL { th scope="col" title=(column.explanation()) { (column.title()) } } } }
-                tbody {
-                    @for (index, row) in summary.rows.iter().enumerate() {
-                        @if index == 0 || summary.rows[index - 1].group != row.group {
-                            tr.group { td colspan=(Column::ALL.len()) { (row.group) } }
-                        }
-                        tr class=[row.is_control.then_some("control")] {
-                            @for column in Column::ALL {
-                                td class=[class(row.mark(column))] {
-                                    (row.text(column))
-                                    @if column == Column::Variant && row.verified < row.trials { " (" (row.verified) "/" (row.trials) " verified)" }
-                                }
-                            }
-                        }
-                    }
-                }
-            } }
+            (rows(&summary.rows))
             details { summary { "What the columns say" }
                 dl { @for column in Column::ALL { dt { (column.title()) } dd { (column.explanation()) } } }
             }
         }
+    }
+}
+
+fn rows(rows: &[SummaryRow]) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { @for column in Column::ALL { th scope="col" title=(column.explanation()) { (column.title()) } } } }
+            tbody {
+                @for (index, row) in rows.iter().enumerate() {
+                    @if index == 0 || rows[index - 1].group != row.group {
+                        tr.group { td colspan=(Column::ALL.len()) { (row.group) } }
+                    }
+                    tr class=[row.is_control.then_some("control")] {
+                        @for column in Column::ALL {
+                            td class=[class(row.mark(column))] {
+                                (row.text(column))
+                                @if column == Column::Variant && row.verified < row.trials { " (" (row.verified) "/" (row.trials) " verified)" }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
     }
 }
 
@@ -64,17 +70,21 @@ const fn class(mark: Mark) -> Option<&'static str> {
     }
 }
 
-/// Trials without numbers.
+/// Trials whose numbers are in no aggregate.
 pub(super) fn failures(summary: &Summary) -> Markup {
     html! {
         section id="failures" {
             h2 { "Trials that are not verified" }
-            p { "They have no numbers and are in none of the figures." }
+            p { "They are in no figure, no verdict and no row above." }
             table.words {
                 thead { tr { th { "variant" } th { "round" } th { "outcome" } th { "why" } } }
                 tbody { @for trial in &summary.failures {
                     tr { td { (trial.label) } td { (trial.round) } td.bad { (trial.kind) } td { @for reason in &trial.reasons { div { (reason) } } } }
                 } }
+            }
+            @if !summary.interrupted.is_empty() {
+                h3 { "What interrupted trials had measured until then" }
+                (rows(&summary.interrupted))
             }
         }
     }

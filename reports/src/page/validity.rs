@@ -1,11 +1,11 @@
 //! The strip of chips that says whether the numbers may be believed.
 
-use bench_core::measure::record::RunRecord;
+use bench_core::measure::record::{Outcome, RunRecord};
 use maud::{Markup, html};
 
 use crate::{
     aggregate::{Cell, balances},
-    quantity::{bytes, count, percent},
+    quantity::{bytes, count, duration, percent},
     series::MergedLatency,
     summary::{Summary, percentile_text},
     verdict::ACHIEVED_LIMIT,
@@ -47,23 +47,8 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
         "trials verified",
         format!("{verified}/{}", records.len()),
     )];
-    if scheduled > 0 {
-        let share = committed as f64 / scheduled as f64;
-        chips.push(Chip(
-            if share >= ACHIEVED_LIMIT {
-                "good"
-            } else {
-                "bad"
-            },
-            "load achieved",
-            format!(
-                "{} of {} changes ({})",
-                count(committed),
-                count(scheduled),
-                percent(share)
-            ),
-        ));
-    }
+    chips.extend(interrupted_chip(records));
+    chips.extend(load_chip(scheduled, committed));
     chips.push(Chip(
         judged(balanced, measurements.len()),
         "accounting balances",
@@ -134,6 +119,47 @@ fn drawn(chips: &[Chip]) -> Markup {
             @for Chip(class, name, value) in chips { li class=(class) { (name) ": " b { (value) } } }
         }
     }
+}
+
+fn load_chip(scheduled: u64, committed: u64) -> Option<Chip> {
+    let share = committed as f64 / scheduled as f64;
+    let class = if share >= ACHIEVED_LIMIT {
+        "good"
+    } else {
+        "bad"
+    };
+    (scheduled > 0).then(|| {
+        Chip(
+            class,
+            "load achieved",
+            format!(
+                "{} of {} changes ({})",
+                count(committed),
+                count(scheduled),
+                percent(share)
+            ),
+        )
+    })
+}
+
+/// Interrupted trials with how much of their windows there was.
+fn interrupted_chip(records: &[RunRecord]) -> Option<Chip> {
+    let interrupted = |record: &&RunRecord| matches!(record.outcome, Outcome::Interrupted { .. });
+    let windows: Vec<String> = records
+        .iter()
+        .filter(interrupted)
+        .map(|record| match &record.measurements {
+            Some(one) => format!("{} of a window", duration(one.window_ns as f64)),
+            None => "before a window".to_owned(),
+        })
+        .collect();
+    (!windows.is_empty()).then(|| {
+        Chip(
+            "bad",
+            "interrupted by Ctrl-C",
+            format!("{}, in no aggregate", windows.join(", ")),
+        )
+    })
 }
 
 fn negative_chip(negative: u64) -> Option<Chip> {

@@ -60,7 +60,7 @@ fn no_records_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     assert!(matches!(
         read_records(folder.path()),
-        Err(ReportError::Read { .. })
+        Err(ReportError::NoRecords { .. })
     ));
     fs::create_dir(folder.path().join("records")).expect("a folder");
     assert!(matches!(

@@ -3,7 +3,10 @@
 use std::fs;
 
 use bench_core::measure::record::{LatencySeries, RunRecord};
-use reports::page::{RenderedReport, render};
+use reports::{
+    page::{RenderedReport, render},
+    summary::{Column, summarise},
+};
 
 use crate::synthetic;
 
@@ -92,6 +95,31 @@ fn the_page_shows_every_variant_and_every_failed_trial() {
             .expect("a summary")
             .contains("| delta-fifo resync 2s |")
     );
+}
+
+#[test]
+fn an_interrupted_trial_is_shown_apart_and_in_no_aggregate() {
+    let mut records = synthetic::periods();
+    let whole: Vec<RunRecord> = [&records[..5], &records[6..]].concat();
+    records[5] = synthetic::interrupted(records[5].clone());
+    let (_folder, report, page) = rendered(&records);
+    assert!(page.contains("interrupted by Ctrl-C: <b>2 s of a window, in no aggregate</b>"));
+    assert!(page.contains("the run was interrupted, and what was to follow did not run"));
+    assert!(page.contains("stopped by Ctrl-C after 2 s of its window"));
+    assert!(page.contains("What interrupted trials had measured until then"));
+    let summary = summarise(&records);
+    assert_eq!(summary.interrupted.len(), 1);
+    assert_eq!(summary.interrupted[0].resyncs_fired, 77);
+    for (row, expected) in summary.rows.iter().zip(summarise(&whole).rows) {
+        for column in Column::ALL {
+            assert_eq!(row.text(column), expected.text(column), "{}", row.label);
+        }
+    }
+    let markdown = fs::read_to_string(&report.summary).expect("a summary");
+    let (_, interrupted) = markdown
+        .split_once("What interrupted trials had measured, in no row above:")
+        .expect("a table of its own");
+    assert!(interrupted.contains(" 77/"), "{interrupted}");
 }
 
 #[test]

@@ -364,6 +364,17 @@ pub(crate) fn failed(mut record: RunRecord) -> RunRecord {
     record
 }
 
+/// `record` as one that was interrupted two seconds into its window.
+pub(crate) fn interrupted(mut record: RunRecord) -> RunRecord {
+    record.outcome = Outcome::Interrupted {
+        violations: Vec::new(),
+    };
+    let one = record.measurements.as_mut().expect("a verified trial");
+    one.window_ns = 2_000_000_000;
+    one.resync.fired = 77;
+    record
+}
+
 fn cost_of(setting: Setting, calls: u64, sync: u64, round: u32) -> Cost {
     let wobble = 1.0 + 0.04 * f64::from(round);
     Cost {

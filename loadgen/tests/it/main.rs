@@ -1,0 +1,12 @@
+//! The program as its users run it.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy takes only functions marked as tests for test code"
+)]
+
+mod interruption;
+mod program;
+mod refusals;
+mod server;
+mod small_run;

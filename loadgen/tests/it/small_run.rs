@@ -1,0 +1,81 @@
+//! A run that works: what it leaves on disk and what it prints.
+
+use std::{fs, path::Path};
+
+use bench_core::measure::record::{Outcome, RunRecord};
+
+use crate::program::{Ran, SMALL, loadgen, records};
+
+fn compare_small(out: &Path, more: &[&str]) -> Ran {
+    let out = out.to_str().unwrap();
+    let mut arguments = vec!["compare", "--resync", "off,300ms", "--out", out];
+    arguments.extend(SMALL.iter().chain(more));
+    loadgen(&arguments)
+}
+
+fn assert_is_a_report(directory: &Path) {
+    let page = fs::read_to_string(directory.join("index.html")).unwrap();
+    assert!(
+        page.contains("resync 300ms") && page.contains("2/2"),
+        "the page shows the trials"
+    );
+    let summary = fs::read_to_string(directory.join("summary.md")).unwrap();
+    assert!(summary.contains("| resync off |"), "{summary}");
+    let figures: Vec<_> = fs::read_dir(directory.join("figures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    for ending in ["svg", "png"] {
+        assert!(
+            figures
+                .iter()
+                .any(|path| path.extension().is_some_and(|it| it == ending)),
+            "no {ending} among {figures:?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_leaves_records_page_and_figures_and_can_be_drawn_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let ran = compare_small(&out, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.stderr, "", "no terminal, so no progress");
+    let page = out.join("index.html").display().to_string();
+    assert_eq!(ran.stdout.lines().last(), Some(page.as_str()));
+    for line in ran.stdout.lines().filter(|line| *line != page) {
+        assert!(line.chars().count() <= 80, "wider than 80: {line}");
+    }
+    let written = records(&out);
+    let labels: Vec<_> = written.iter().map(|it| it.variant.label.as_str()).collect();
+    assert_eq!(labels, ["resync off", "resync 300ms"]);
+    for record in &written {
+        assert_eq!(record.outcome, Outcome::Verified);
+        let one = record.measurements.as_ref().unwrap();
+        assert!(one.accounting.sent > 0 && one.accounting.pending == 0);
+    }
+    assert_is_a_report(&out);
+
+    fs::remove_file(out.join("index.html")).unwrap();
+    fs::remove_file(out.join("summary.md")).unwrap();
+    fs::remove_dir_all(out.join("figures")).unwrap();
+    let again = loadgen(&["report", out.to_str().unwrap()]);
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    assert_eq!(
+        again.stdout, ran.stdout,
+        "the same table from the records alone"
+    );
+    assert_is_a_report(&out);
+}
+
+#[test]
+fn with_json_stdout_is_the_records_as_one_document_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let ran = compare_small(&out, &["--json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let printed: Vec<RunRecord> = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(printed, records(&out));
+    assert_is_a_report(&out);
+}

@@ -121,10 +121,9 @@ async fn churn(server: &Arc<ApiServer>) -> [u64; 3] {
 }
 
 async fn until(reached: impl Fn() -> bool) {
-    let mut poll = tokio::time::interval(Duration::from_millis(5));
     let polling = async {
         while !reached() {
-            poll.tick().await;
+            tokio::task::yield_now().await;
         }
     };
     let waited = tokio::time::timeout(Duration::from_mins(1), polling).await;

@@ -18,6 +18,7 @@ mod observer;
 mod queue_handle;
 mod reflector;
 mod shared_informer;
+mod warning;
 
 pub use backoff::{Backoff, BackoffReset, BackoffSettings};
 pub use controller::{Controller, process_deltas};
@@ -34,10 +35,12 @@ pub use lister::{Lister, NamespaceLister};
 pub use observer::{InformerObserver, NoObserver, Notification, QueueOperation, RelistCause};
 pub use queue_handle::{NothingToPop, QueueHandle, QueueLength};
 pub use reflector::{
-    AfterWatch, ListRecovery, Reflector, ReflectorSettings, ReflectorState, ResyncTimer,
-    RetryWithDeadline, ShouldResync, WatchOutcome,
+    AfterStream, AfterWatch, BackoffManagers, InitialVersions, ListRecovery, Observed, Reflector,
+    ReflectorError, ReflectorSettings, ReflectorState, ResyncTimer, RetryWithDeadline,
+    ShouldResync, StreamingList, WatchOutcome,
 };
 pub use shared_informer::{
     AddHandlerError, HandlerRegistration, ListenerPeriod, SharedInformer, SharedInformerSettings,
     SyncError, effective_period,
 };
+pub use warning::InformerWarning;

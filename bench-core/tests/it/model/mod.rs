@@ -1,4 +1,5 @@
 //! Slow, obvious models that share no line with what they check.
 
 pub(crate) mod delta_fifo;
+pub(crate) mod priority_queue;
 pub(crate) mod workqueue;

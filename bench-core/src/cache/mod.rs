@@ -13,11 +13,14 @@ mod handover_mutex;
 mod indexer;
 mod informer;
 mod known_objects;
+mod lazy;
 mod lister;
+mod mutation_detector;
 mod observer;
 mod queue_handle;
 mod reflector;
 mod shared_informer;
+mod sync_tracker;
 mod warning;
 
 pub use backoff::{Backoff, BackoffReset, BackoffSettings};
@@ -31,7 +34,9 @@ pub use handler::{AddOrigin, InlineEventHandler, ResourceEventHandler};
 pub use indexer::{IndexError, IndexFunc, Indexer, Indexers, NAMESPACE_INDEX, index_by_namespace};
 pub use informer::{ControllerPlacement, Informer, InformerSettings, RunningInformer};
 pub use known_objects::KnownObjects;
+pub use lazy::Lazy;
 pub use lister::{Lister, NamespaceLister};
+pub use mutation_detector::MutationDetector;
 pub use observer::{InformerObserver, NoObserver, Notification, QueueOperation, RelistCause};
 pub use queue_handle::{NothingToPop, QueueHandle, QueueLength};
 pub use reflector::{
@@ -43,4 +48,5 @@ pub use shared_informer::{
     AddHandlerError, HandlerRegistration, ListenerPeriod, SharedInformer, SharedInformerSettings,
     SyncError, effective_period,
 };
+pub use sync_tracker::{AsyncTracker, SingleFileTracker};
 pub use warning::InformerWarning;

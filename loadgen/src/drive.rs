@@ -137,9 +137,9 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         ready = sync_and_warm_up(settings, &control, &informer) => ready?,
     };
     let window = measure_window(settings, &control, &informer, &recorder, interrupt).await?;
-    let mut trace_checksum = String::from("none");
+    let mut churned = None;
     if settings.churn.is_some() {
-        trace_checksum = control.stop_churn().await?.checksum;
+        churned = Some(control.stop_churn().await?);
     }
     informer.end_resyncs();
     let commits = control.commits_since(version_before).await?;
@@ -166,6 +166,9 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         server_cpu: window.server_cpu,
         server_rss_peak_bytes: end_state.rss_peak_bytes,
         commits,
+        undone: churned
+            .as_ref()
+            .map_or(0, |churned| churned.scheduled - churned.committed),
         log: recorder.take(),
         samples: window.samples,
     };
@@ -185,7 +188,7 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         extent,
         measurements: Some(measurements),
         violations,
-        trace_checksum,
+        trace_checksum: churned.map_or_else(|| "none".to_owned(), |churned| churned.checksum),
     })
 }
 

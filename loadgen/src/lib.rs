@@ -20,3 +20,4 @@ pub mod scenario;
 mod serve;
 pub mod server_process;
 pub mod table;
+mod warnings;

@@ -5,7 +5,7 @@ use bench_core::{
     api::{Resource, Scope},
     measure::{
         environment::{capture, utc_now},
-        record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
+        record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant},
     },
 };
 use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState};
@@ -21,10 +21,8 @@ use crate::{
     scenario,
     server_process::{Content, Placement, ServerProcess},
     table,
+    warnings::warnings,
 };
-
-/// Samples below which a 99th percentile is hardly more than the maximum.
-const FEW_SAMPLES: u64 = 1_000;
 
 /// Runs every trial and writes its record. A trial that fails is a record with the failure in it. After an interrupt the trial that
 /// ran is recorded as interrupted, with what it had measured, and no other is begun.
@@ -269,81 +267,6 @@ fn conclude(record: &mut RunRecord, driven: Driven) {
         record.warnings = warnings(&record.variant, &measurements);
         record.measurements = Some(measurements);
     }
-}
-
-fn warnings(
-    variant: &Variant,
-    measurements: &bench_core::measure::record::Measurements,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut warn = |kind: &str, message: String| {
-        warnings.push(Warning {
-            kind: kind.to_owned(),
-            message,
-        });
-    };
-    let live = measurements
-        .latency
-        .get("live")
-        .map_or(0, |series| series.count);
-    if variant.churn_per_second > 0.0 && live < FEW_SAMPLES {
-        warn(
-            "TooFewSamples",
-            format!("{live} live events: the 99.9th percentile is the maximum"),
-        );
-    }
-    let negative: u64 = measurements
-        .latency
-        .values()
-        .map(|series| series.negative)
-        .sum();
-    if negative > 0 {
-        warn(
-            "NegativeLatency",
-            format!("{negative} latencies came out negative and are counted apart"),
-        );
-    }
-    let generator = &measurements.generator;
-    if (generator.committed as f64) < 0.95 * generator.scheduled as f64 {
-        let (committed, scheduled) = (generator.committed, generator.scheduled);
-        warn(
-            "GeneratorLimited",
-            format!("the server committed {committed} of {scheduled} scheduled changes"),
-        );
-    }
-    if let Some(period) = variant.resync_period_ns {
-        let cost = variant.handler_cost_ns as f64;
-        let load = variant.object_count as f64 * cost / period as f64
-            + variant.churn_per_second * cost / 1e9;
-        if load > 1.0 {
-            warn(
-                "LoadAboveOne",
-                format!("load {load:.2}: a resync is not drained before the next"),
-            );
-        }
-        if let Some(effective) = measurements
-            .resync
-            .effective_period_ns
-            .filter(|it| *it as f64 > 1.05 * period as f64)
-        {
-            let seconds = |ns: u64| ns as f64 / 1e9;
-            warn(
-                "EffectivePeriod",
-                format!(
-                    "{:.3} s asked for, {:.3} s got",
-                    seconds(period),
-                    seconds(effective)
-                ),
-            );
-        }
-    }
-    if cfg!(debug_assertions) {
-        warn(
-            "DebugBuild",
-            "built without optimisation: not for numbers".to_owned(),
-        );
-    }
-    warnings
 }
 
 fn progress(plan: &Plan) -> ProgressBar {

@@ -177,13 +177,13 @@ pub struct Measurements {
 /// Offered and achieved load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
-    /// Commits that the schedule held in the window.
+    /// Changes that were due in the window, committed or not.
     pub scheduled: u64,
     /// Commits made in the window.
     pub committed: u64,
     /// Commits by kind of change: `create`, `update`, `delete`.
     pub committed_by_kind: BTreeMap<String, u64>,
-    /// Scheduled instant to commit.
+    /// Scheduled instant to commit, of every commit that was due or made in the window.
     pub lateness: LatencySeries,
 }
 

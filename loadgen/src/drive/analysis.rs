@@ -49,6 +49,8 @@ pub(super) struct Inputs<'a> {
     pub(super) server_rss_peak_bytes: u64,
     /// The server's writes.
     pub(super) commits: Vec<CommitRecord>,
+    /// Writes that were due when the churn was stopped, and were not done.
+    pub(super) undone: u64,
     /// What was recorded.
     pub(super) log: Log,
     /// What was sampled.
@@ -208,8 +210,10 @@ fn summarise_resyncs(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> Resync
 fn generator(inputs: &Inputs<'_>) -> Generator {
     let mut lateness = LatencyRecorder::new();
     let mut committed_by_kind: BTreeMap<String, u64> = BTreeMap::new();
-    let mut committed = 0;
+    let (mut scheduled, mut committed) = (0, 0);
+    let mut last_scheduled_ns = inputs.window_began.nanoseconds;
     for commit in &inputs.commits {
+        last_scheduled_ns = last_scheduled_ns.max(commit.scheduled_ns);
         if inputs.in_window(commit.committed_ns) {
             committed += 1;
             let kind = match commit.kind {
@@ -219,24 +223,32 @@ fn generator(inputs: &Inputs<'_>) -> Generator {
             };
             *committed_by_kind.entry(kind.to_owned()).or_default() += 1;
         }
-        if inputs.in_window(commit.scheduled_ns) {
+        scheduled += u64::from(inputs.in_window(commit.scheduled_ns));
+        // A server that is far behind commits in the window what was due before it, and that is late, too.
+        if inputs.in_window(commit.scheduled_ns) || inputs.in_window(commit.committed_ns) {
             lateness.record_between(commit.scheduled_ns, commit.committed_ns);
         }
     }
-    let window = inputs.window_ended.since(inputs.window_began).as_secs_f64();
     let rate = inputs
         .settings
         .churn
         .as_ref()
         .map_or(0.0, |churn| churn.rate_per_second);
+    // Those due after the last that was done and before the window's end; more may have come due until the churn stopped.
+    let behind_ns = inputs
+        .window_ended
+        .nanoseconds
+        .saturating_sub(last_scheduled_ns);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a rate times a window is small"
+        reason = "bounded by a count"
     )]
-    let scheduled = (rate * window).round() as u64;
+    let undone = (rate * behind_ns as f64 / 1e9)
+        .round()
+        .min(inputs.undone as f64) as u64;
     Generator {
-        scheduled,
+        scheduled: scheduled + undone,
         committed,
         committed_by_kind,
         lateness: lateness.to_series(),

@@ -7,6 +7,7 @@
 
 mod interruption;
 mod program;
+mod rate;
 mod refusals;
 mod server;
 mod small_run;

@@ -190,6 +190,7 @@ fn run_scenario(
     let plan = Plan::new(named);
     input::check(&plan.scenario.cluster)?;
     let results = ResultsDirectory::create(out, &named.name)?;
+    results.write_scenario(named)?;
     let command = std::env::args()
         .skip(1)
         .fold("loadgen".to_owned(), |command, word| command + " " + &word);

@@ -109,9 +109,9 @@ impl WatchConfig {
     /// What a kube-apiserver has.
     pub fn kube_apiserver() -> Self {
         Self {
-            bookmark_interval: Duration::from_secs(60),
+            bookmark_interval: Duration::from_mins(1),
             bookmark_before_deadline: Duration::from_secs(2),
-            default_timeout: Duration::from_secs(1800),
+            default_timeout: Duration::from_mins(30),
             future_version_wait: Duration::from_secs(3),
             buffer: WatchBuffer::KubeApiserver,
             slow_watcher_budget: Duration::from_millis(100),

@@ -7,6 +7,28 @@
 //!   [`ServerConfig`](config::ServerConfig).
 //! - [`control`]: the wire types with which a load generator steers it.
 //!
+//! In process, without a socket:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! use axum::body::Body;
+//! use fake_apiserver::{ApiServer, config::{ObjectSource, ServerConfig}, profiles::ProfileKind, router};
+//! use http_body_util::BodyExt as _;
+//! use tower::ServiceExt as _;
+//!
+//! let mut config = ServerConfig::empty("127.0.0.1:0".parse().unwrap(), 1);
+//! config.objects = vec![ObjectSource::Profile { kind: ProfileKind::Lease, count: 3 }];
+//! let server = ApiServer::try_from_config(&config).unwrap();
+//!
+//! let request = http::Request::get("/apis/coordination.k8s.io/v1/leases?limit=2").body(Body::empty()).unwrap();
+//! let response = router(server).oneshot(request).await.unwrap();
+//! let body = response.into_body().collect().await.unwrap().to_bytes();
+//! let page: serde_json::Value = serde_json::from_slice(&body).unwrap();
+//! assert_eq!(page["items"].as_array().unwrap().len(), 2);
+//! assert_eq!(page["metadata"]["remainingItemCount"], 1);
+//! # }
+//! ```
+//!
 //! Deliberately absent: authentication, writes by Kubernetes' own verbs, selectors (refused, never ignored), protobuf.
 
 mod api_server;

@@ -24,6 +24,7 @@ use crate::{
     },
     serve::{ServeFlags, serve},
     table,
+    trial_process::serve_trial,
     warnings::rate_shortfall,
 };
 
@@ -56,6 +57,9 @@ enum Verb {
     },
     /// Runs every shipped scenario, small, and checks it; no numbers.
     Verify,
+    /// One trial, for this program's own use.
+    #[command(hide = true)]
+    Trial,
     #[command(hide = true)]
     Serve(ServeFlags),
 }
@@ -149,6 +153,7 @@ pub fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             RatePolicy::Warn,
         ),
         Verb::Verify => verify(),
+        Verb::Trial => serve_trial(),
         Verb::Serve(flags) => serve(flags),
     }
 }
@@ -195,9 +200,7 @@ fn run_scenario(
         .skip(1)
         .fold("loadgen".to_owned(), |command, word| command + " " + &word);
     let interrupt = Interrupt::default();
-    // The reflector and the resync wait on the queue's lock while a handler runs, each on a worker of its own.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(6)
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let mut tasks = tokio::task::JoinSet::new();
@@ -205,8 +208,6 @@ fn run_scenario(
         interrupt.listen(&mut tasks);
         run(&plan, &results, &command, &interrupt).await
     });
-    // What an interrupted handler still works off must not hold up the report.
-    runtime.shutdown_background();
     let records = records?;
     if records.is_empty() && interrupt.is_set() {
         return Ok(ExitCode::Interrupted);

@@ -294,7 +294,8 @@ async fn verify(
             "the informer had not converged to version {last_commit} in time"
         ));
     }
-    violations.extend(verification::compare_with_server(inputs.settings, &settled.cache).await?);
-    violations.extend(verification::check_stream(&inputs.log));
+    let differences = verification::compare_with_server(inputs.settings, &settled.cache).await?;
+    let illegal = verification::check_stream(&inputs.log);
+    violations.extend(differences.iter().chain(&illegal).map(ToString::to_string));
     Ok(violations)
 }

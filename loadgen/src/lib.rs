@@ -2,7 +2,7 @@
 //!
 //! - [`scenario`], [`plan`]: what is asked, and the trials that answer it.
 //! - [`drive`]: one trial: an informer, a server, a window, verification, numbers.
-//! - [`run`]: the trials of a plan, each against a server process of its own; [`results`] writes their records.
+//! - [`run`]: the trials of a plan, each in a process of its own against a server process of its own; [`results`] writes their records.
 //! - [`cli`], [`table`]: the command line and what it prints.
 
 pub mod cli;
@@ -20,4 +20,5 @@ pub mod scenario;
 mod serve;
 pub mod server_process;
 pub mod table;
+mod trial_process;
 mod warnings;

@@ -1,4 +1,4 @@
-//! The trials of a plan, one after another, each against a server process of its own.
+//! The trials of a plan, one after another, each in a process of its own against a server process of its own.
 
 use anyhow::Context as _;
 use bench_core::{
@@ -21,6 +21,7 @@ use crate::{
     scenario,
     server_process::{Content, Placement, ServerProcess},
     table,
+    trial_process::{TrialRequest, run_in_child},
     warnings::warnings,
 };
 
@@ -35,11 +36,8 @@ pub async fn run(
     command: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<RunRecord>> {
-    let placement = Placement::of_this_machine();
-    // Before pinning, or it would tell of one core.
-    let mut environment =
+    let environment =
         capture("").context("the machine cannot be described, so nothing is recorded")?;
-    environment.placement = placement.pin_client();
     let progress = progress(plan);
     let mut notice = JoinSet::new();
     notice.spawn(tell_of_interrupt(interrupt.clone(), progress.clone()));
@@ -49,15 +47,22 @@ pub async fn run(
             break;
         }
         progress.set_message(format!("round {} {}", trial.round + 1, trial.variant.label));
-        let mut record = blank_record(plan, trial, command, &environment);
-        match run_trial(plan, trial, &placement, interrupt, &mut record).await {
-            Ok(driven) => conclude(&mut record, driven),
-            Err(error) => {
+        let request = TrialRequest {
+            name: plan.summary.name.clone(),
+            scenario: plan.scenario.clone(),
+            order: trial.order,
+            command: command.to_owned(),
+            environment: environment.clone(),
+        };
+        let record = run_in_child(&request, interrupt)
+            .await
+            .unwrap_or_else(|error| {
+                let mut record = blank_record(plan, trial, command, &environment);
                 record.outcome = Outcome::Error {
                     message: format!("{error:#}"),
-                }
-            }
-        }
+                };
+                record
+            });
         results.write(&record)?;
         tracing::info!(order = record.order, "recorded");
         records.push(record);
@@ -72,6 +77,24 @@ async fn tell_of_interrupt(interrupt: Interrupt, progress: ProgressBar) {
     progress.suspend(|| {
         table::print_notice("interrupted: measuring ends here, and the report is written; Ctrl-C again ends at once");
     });
+}
+
+/// Runs one trial in this process and completes its record, whatever happens.
+pub(crate) async fn run_one(
+    plan: &Plan,
+    trial: &PlannedTrial,
+    placement: &Placement,
+    interrupt: &Interrupt,
+    record: &mut RunRecord,
+) {
+    match run_trial(plan, trial, placement, interrupt, record).await {
+        Ok(driven) => conclude(record, driven),
+        Err(error) => {
+            record.outcome = Outcome::Error {
+                message: format!("{error:#}"),
+            }
+        }
+    }
 }
 
 async fn run_trial(
@@ -203,7 +226,8 @@ fn resource(plural: &str) -> anyhow::Result<Resource> {
     Ok(Resource::named(group, "v1", plural, "", Scope::Namespaced))
 }
 
-fn blank_record(
+/// A record of a trial that has not run.
+pub(crate) fn blank_record(
     plan: &Plan,
     trial: &PlannedTrial,
     command: &str,

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 /// How long a server may take to generate or read its objects.
-const START_LIMIT: Duration = Duration::from_secs(120);
+const START_LIMIT: Duration = Duration::from_mins(2);
 
 /// How long after a server's end its last words may take to arrive.
 const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);

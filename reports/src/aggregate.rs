@@ -228,6 +228,7 @@ impl Cell<'_> {
             live: sum(|n| n.live),
             sync: sum(|n| n.sync),
             relist: sum(|n| n.relist),
+            replay: sum(|n| n.replay),
             initial: sum(|n| n.initial),
             skipped_pending: sum(|n| n.skipped_pending),
             superseded: sum(|n| n.superseded),

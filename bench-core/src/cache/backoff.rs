@@ -45,7 +45,7 @@ impl BackoffSettings {
             cap: Duration::from_secs(30),
             factor: 2.0,
             jitter: 1.0,
-            reset: BackoffReset::AfterQuiet(Duration::from_secs(120)),
+            reset: BackoffReset::AfterQuiet(Duration::from_mins(2)),
         }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
         let mut backoff = Backoff::new(BackoffSettings::client_go());
         backoff.next_delay(Duration::ZERO, &mut random);
         let second = backoff
-            .next_delay(Duration::from_secs(120), &mut random)
+            .next_delay(Duration::from_mins(2), &mut random)
             .as_secs_f64();
         assert!((1.6..3.2).contains(&second), "{second}");
         let third = backoff

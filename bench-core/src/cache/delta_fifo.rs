@@ -46,6 +46,33 @@ pub struct DeltaFifoSettings<T> {
 }
 
 /// The queue. See the module's contract.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bench_core::{
+///     api::{KubeObject, Object},
+///     cache::{DeltaFifo, DeltaType, EventQueue, Indexer, KnownObjects, index_by_namespace},
+/// };
+///
+/// let pod = |version| {
+///     let json = format!(r#"{{"kind":"Pod","metadata":{{"namespace":"shop","name":"web","resourceVersion":"{version}"}}}}"#);
+///     Arc::new(Object::decode(json.as_bytes()).unwrap())
+/// };
+/// let cache = Arc::new(Indexer::new(index_by_namespace()));
+/// cache.add(&pod(7)).unwrap();
+/// let known: Arc<dyn KnownObjects<Object>> = cache;
+/// let mut queue = DeltaFifo::for_informer(known);
+///
+/// // Nothing is pending, so a resync puts the cached state back into the queue; an update joins its key.
+/// assert_eq!(queue.resync().unwrap().enqueued, 1);
+/// queue.update(pod(8)).unwrap();
+/// assert_eq!((queue.len(), queue.delta_count()), (1, 2));
+///
+/// // The next resync leaves the key alone: its cached state would come after a newer one.
+/// assert_eq!(queue.resync().unwrap().skipped_pending[&DeltaType::Sync], 1);
+/// let popped = queue.pop().unwrap();
+/// assert_eq!(popped.deltas[1].delta_type, DeltaType::Updated);
+/// ```
 pub struct DeltaFifo<T> {
     // Invariant: a key is in `queue` if and only if it is in `items`, and no key is there twice.
     items: HashMap<ObjectKey, Deltas<T>>,

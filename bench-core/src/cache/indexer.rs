@@ -40,6 +40,20 @@ pub enum IndexError {
 
 /// The cache: objects by key, and keys by indexed value. Shared by reference; every method takes the lock itself and only for
 /// its own duration.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bench_core::{api::{KubeObject, Object, ObjectKey}, cache::{Indexer, NAMESPACE_INDEX, index_by_namespace}};
+///
+/// let pod = r#"{"kind":"Pod","metadata":{"namespace":"shop","name":"web","resourceVersion":"7"}}"#;
+/// let pod = Arc::new(Object::decode(pod.as_bytes()).unwrap());
+/// let indexer = Indexer::new(index_by_namespace());
+/// indexer.add(&pod).unwrap();
+///
+/// assert!(indexer.get_by_key(&ObjectKey::new("shop", "web")).is_some());
+/// assert_eq!(indexer.by_index(NAMESPACE_INDEX, "shop").unwrap().len(), 1);
+/// assert_eq!(indexer.by_index(NAMESPACE_INDEX, "bank").unwrap().len(), 0);
+/// ```
 pub struct Indexer<T> {
     state: RwLock<State<T>>,
 }

@@ -1,7 +1,7 @@
 //! client-go's `tools/cache`: the queue, the indexer, the reflector, the controller and the informers.
 //!
 //! Pure state first ([`DeltaFifo`], [`Indexer`], [`Backoff`], [`ReflectorState`]), then the drivers around it. Nothing here
-//! reads a clock to time itself: an [`InformerObserver`] is called instead.
+//! reads a clock to time itself: an [`InformerObserver`] is called instead. (The queue's lock reads one to know who has waited too long.)
 
 mod backoff;
 mod controller;
@@ -9,6 +9,7 @@ mod delta;
 mod delta_fifo;
 mod event_queue;
 mod handler;
+mod handover_mutex;
 mod indexer;
 mod informer;
 mod known_objects;

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::Condvar;
 use tokio::sync::{Notify, watch};
 
 use crate::api::ResourceVersion;
@@ -17,6 +17,7 @@ use crate::api::ResourceVersion;
 use super::{
     DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
     QueueOperation, ResyncOutcome,
+    handover_mutex::{HandoverGuard, HandoverMutex},
 };
 
 /// Pending keys and deltas.
@@ -29,15 +30,15 @@ pub struct QueueLength {
 }
 
 /// A queue shared by its producers and its consumer. Every method takes the one lock, so a producer waits for a handler that
-/// runs under it. The lock is fair in the long run (a waiter is handed it about every half millisecond), as Go's is, so
-/// neither reflector nor resync starve.
+/// runs under it. A waiter that has waited for a millisecond is handed the lock, as by
+/// Go's mutex, so neither reflector nor resync starve.
 pub struct QueueHandle<T, Q, O> {
     shared: Arc<Shared<Q, O>>,
     object: PhantomData<fn(T)>,
 }
 
 struct Shared<Q, O> {
-    inner: Mutex<Inner<Q>>,
+    inner: HandoverMutex<Inner<Q>>,
     // For consumers on a thread of their own. Counts its waiters, so a notify without one costs no system call.
     filled: Condvar,
     // For consumers that are tasks; notified only where `waiting_tasks` is not 0.
@@ -61,7 +62,7 @@ struct Inner<Q> {
 impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     /// Shares `queue`.
     pub fn new(queue: Q, observer: O) -> Self {
-        let inner = Mutex::new(Inner {
+        let inner = HandoverMutex::new(Inner {
             queue,
             closed: false,
             waiting_tasks: 0,
@@ -174,7 +175,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             if inner.closed {
                 return false;
             }
-            self.shared.filled.wait(&mut inner);
+            inner.wait(&self.shared.filled);
         }
     }
 
@@ -217,7 +218,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
 
     fn process(
         &self,
-        mut inner: MutexGuard<'_, Inner<Q>>,
+        mut inner: HandoverGuard<'_, Inner<Q>>,
         popped: &Popped<T>,
         process: impl FnOnce(&Popped<T>),
     ) {
@@ -227,7 +228,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         observer.popped(popped);
         match popped.lock {
             LockWhileProcessing::Hold => process(popped),
-            LockWhileProcessing::Release => MutexGuard::unlocked(&mut inner, || process(popped)),
+            LockWhileProcessing::Release => inner.unlocked(|| process(popped)),
         }
         inner.queue.processed();
         self.publish_synced(&inner.queue);
@@ -295,7 +296,7 @@ pub enum NothingToPop {
     Closed,
 }
 
-struct Waiting<'a, Q>(&'a Mutex<Inner<Q>>);
+struct Waiting<'a, Q>(&'a HandoverMutex<Inner<Q>>);
 
 impl<Q> Drop for Waiting<'_, Q> {
     fn drop(&mut self) {

@@ -257,6 +257,9 @@ pub struct Notifications {
     pub sync: u64,
     /// For items of a relist.
     pub relist: u64,
+    /// For events that the watch had shown before, since a watch was resumed from an older version. In no latency.
+    #[serde(default)]
+    pub replay: u64,
     /// For items of the first list.
     pub initial: u64,
     /// Keys that a resync skipped since deltas were pending.

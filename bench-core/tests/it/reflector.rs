@@ -59,7 +59,7 @@ fn drain(queue: &Queue) -> Vec<String> {
 
 /// Runs until the script is over and one request hangs.
 async fn run_to_the_end_of_the_script(rig: Rig) -> (Vec<String>, Queue) {
-    let run = tokio::time::timeout(Duration::from_secs(3_600), rig.reflector.run());
+    let run = tokio::time::timeout(Duration::from_hours(1), rig.reflector.run());
     assert!(run.await.is_err(), "a reflector runs for ever");
     (rig.server.requests(), rig.queue)
 }

@@ -8,6 +8,7 @@
 mod churn;
 mod client;
 mod command_line;
+mod informers;
 mod list;
 mod model;
 mod objects_file;

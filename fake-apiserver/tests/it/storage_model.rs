@@ -317,6 +317,6 @@ fn what_our_own_client_asks_for_is_understood() {
     let query = Query::try_parse(&options.query()).unwrap();
     assert!(query.is_watch());
     let request = WatchRequest::try_new(&query).unwrap();
-    assert_eq!(request.timeout, Some(Duration::from_secs(300)));
+    assert_eq!(request.timeout, Some(Duration::from_mins(5)));
     assert_eq!(request.needs_revision(), 0);
 }

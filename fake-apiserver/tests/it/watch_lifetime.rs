@@ -51,7 +51,7 @@ async fn a_bookmark_carries_versions_of_other_resources_too() {
         key: None,
     };
     client.server.write(&request).unwrap();
-    advance(Duration::from_secs(60)).await;
+    advance(Duration::from_mins(1)).await;
     assert_eq!(
         watch.next_line().await.unwrap(),
         r#"{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"3"},"spec":{"containers":null},"status":{}}}"#

@@ -43,27 +43,6 @@ pub(super) fn account(commits: &[CommitRecord], deliveries: &[Delivery]) -> Acco
     accounting
 }
 
-/// What is wrong with a balance after convergence.
-pub(super) fn accounting_violations(accounting: &Accounting) -> Vec<String> {
-    let Accounting {
-        sent,
-        delivered,
-        superseded,
-        lost_on_purpose,
-        pending,
-    } = *accounting;
-    let mut violations = Vec::new();
-    if sent != delivered + superseded + lost_on_purpose + pending {
-        violations.push(format!("{sent} writes sent, but {delivered} delivered, {superseded} superseded, {lost_on_purpose} lost on purpose and {pending} pending"));
-    }
-    if pending > 0 {
-        violations.push(format!(
-            "{pending} of {sent} writes never reached the handler"
-        ));
-    }
-    violations
-}
-
 #[cfg(test)]
 mod tests {
     use fake_apiserver::control::WriteKind;
@@ -124,21 +103,5 @@ mod tests {
             pending: 1,
         };
         assert_eq!(accounting, expected);
-        assert_eq!(
-            accounting_violations(&accounting),
-            ["1 of 5 writes never reached the handler"]
-        );
-    }
-
-    #[test]
-    fn a_balance_that_does_not_add_up_is_a_violation() {
-        let wrong = Accounting {
-            sent: 3,
-            delivered: 1,
-            superseded: 1,
-            lost_on_purpose: 0,
-            pending: 0,
-        };
-        assert_eq!(accounting_violations(&wrong).len(), 1);
     }
 }

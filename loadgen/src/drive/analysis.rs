@@ -5,21 +5,24 @@ use std::{
     time::Duration,
 };
 
-use bench_core::measure::{
-    clock::MonotonicTime,
-    latency::LatencyRecorder,
-    process::resident_memory,
-    record::{
-        Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary, ResyncTick,
-        Timeline, TimelinePoint,
+use bench_core::{
+    measure::{
+        clock::MonotonicTime,
+        latency::LatencyRecorder,
+        process::resident_memory,
+        record::{
+            Accounting, Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary,
+            ResyncTick, Timeline, TimelinePoint,
+        },
     },
+    verify::{Convergence, SyncBalance, check_accounting, check_resync, check_sync},
 };
 use fake_apiserver::control::{CommitRecord, WriteKind};
 
 use super::{
     DriveSettings,
-    accounting::{account, accounting_violations},
-    recorder::{Cause, Delivery, Log},
+    accounting::account,
+    recorder::{Cause, Delivery, Log, Reconcile},
     repair::{RepairModel, RepairSpan, expected_mean_seconds, repairs},
     sampler::{STEP, nanoseconds},
 };
@@ -61,20 +64,7 @@ pub(super) struct Inputs<'a> {
 pub(super) fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
     let ticks = resync_ticks(inputs);
     let accounting = account(&inputs.commits, &inputs.log.deliveries);
-    let mut violations = accounting_violations(&accounting);
-    let relisted = inputs
-        .log
-        .deliveries
-        .iter()
-        .any(|delivery| delivery.cause == Cause::Relist);
-    if accounting.superseded > 0 && !relisted {
-        // This queue hands over every event of an unbroken watch.
-        violations.push(format!(
-            "{} writes were never shown, though the watch was never broken",
-            accounting.superseded
-        ));
-    }
-    violations.extend(sync_violations(inputs));
+    let violations = violations(inputs, &ticks, &accounting);
     let resync = summarise_resyncs(inputs, &ticks);
     let repair = repair_of(inputs, &resync, &ticks);
     let points = timeline(inputs);
@@ -155,25 +145,34 @@ fn syncs<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = &'a Delivery> {
         .filter(|delivery| delivery.cause == Cause::Resync)
 }
 
-fn sync_violations(inputs: &Inputs<'_>) -> Vec<String> {
-    let enqueued: u64 = inputs
+/// What does not add up, one sentence each.
+fn violations(
+    inputs: &Inputs<'_>,
+    ticks: &[(u64, ResyncTick)],
+    accounting: &Accounting,
+) -> Vec<String> {
+    let sync = SyncBalance {
+        enqueued: ticks.iter().map(|(_, tick)| tick.enqueued).sum(),
+        delivered: syncs(inputs).count() as u64,
+        pending: 0,
+    };
+    let mut violations = check_accounting(accounting, Convergence::Converged);
+    violations.extend(check_sync(&sync, Convergence::Converged));
+    violations.extend(ticks.iter().flat_map(|(_, tick)| check_resync(tick)));
+    let mut sentences: Vec<_> = violations.iter().map(ToString::to_string).collect();
+    let relisted = inputs
         .log
-        .resyncs
+        .deliveries
         .iter()
-        .map(|resync| resync.outcome.enqueued)
-        .sum();
-    let delivered = syncs(inputs).count() as u64;
-    let mut violations = Vec::new();
-    if enqueued != delivered {
-        violations.push(format!("resyncs put {enqueued} Sync deltas into the queue, but the handler was called for {delivered}"));
+        .any(|delivery| delivery.cause == Cause::Relist);
+    if accounting.superseded > 0 && !relisted {
+        // This queue hands over every event of an unbroken watch.
+        sentences.push(format!(
+            "{} writes were never shown, though the watch was never broken",
+            accounting.superseded
+        ));
     }
-    for resync in &inputs.log.resyncs {
-        let outcome = &resync.outcome;
-        if outcome.known != outcome.enqueued + outcome.skipped() + outcome.missing {
-            violations.push(format!("a resync does not balance: {outcome:?}"));
-        }
-    }
-    violations
+    sentences
 }
 
 fn summarise_resyncs(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> ResyncSummary {
@@ -270,6 +269,7 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
         .iter()
         .map(|(at, tick)| (*at, tick.drain_ns.map_or(u64::MAX, |drain| at + drain)))
         .collect();
+    let reconciles = Reconciles::new(&inputs.log.reconciles);
     let mut recorders: BTreeMap<&str, LatencyRecorder> = BTreeMap::new();
     for commit in inputs
         .commits
@@ -292,6 +292,9 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
             record("live.queue", *received, delivery.began_ns);
         }
         record("live.handler", delivery.began_ns, delivery.returned_ns);
+        if let Some(ended) = reconciles.of(delivery) {
+            record("live.reconciled", commit.scheduled_ns, ended);
+        }
         let in_drain = drains
             .iter()
             .any(|(from, to)| (*from..*to).contains(&commit.scheduled_ns));
@@ -306,6 +309,32 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
         .into_iter()
         .map(|(name, recorder)| (name.to_owned(), recorder.to_series()))
         .collect()
+}
+
+/// Reconciles by key, in the order of their begins: one key is never reconciled by two workers at a time.
+struct Reconciles<'a>(HashMap<&'a str, Vec<&'a Reconcile>>);
+
+impl<'a> Reconciles<'a> {
+    fn new(reconciles: &'a [Reconcile]) -> Self {
+        let mut by_key: HashMap<_, Vec<_>> = HashMap::new();
+        for reconcile in reconciles {
+            by_key
+                .entry(reconcile.key.as_str())
+                .or_default()
+                .push(reconcile);
+        }
+        Self(by_key)
+    }
+
+    /// End of the first reconcile that began after the handler queued the key; none for a call that was lost.
+    fn of(&self, delivery: &Delivery) -> Option<u64> {
+        if delivery.lost || self.0.is_empty() {
+            return None;
+        }
+        let of_key = self.0.get(delivery.key.to_string().as_str())?;
+        let next = of_key.partition_point(|one| one.began_ns < delivery.began_ns);
+        of_key.get(next).map(|one| one.ended_ns)
+    }
 }
 
 fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -> Notifications {
@@ -323,6 +352,7 @@ fn notifications(inputs: &Inputs<'_>, resync: &ResyncSummary, superseded: u64) -
             Cause::Initial => &mut notifications.initial,
             Cause::Live => &mut notifications.live,
             Cause::Relist => &mut notifications.relist,
+            Cause::Replay => &mut notifications.replay,
             Cause::Resync => &mut notifications.sync,
         };
         *counter += 1;

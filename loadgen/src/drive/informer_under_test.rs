@@ -77,7 +77,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         HandlerKind::Probe => (HandlerCost::None, None),
         HandlerKind::Inline => (settings.handler_cost, None),
         HandlerKind::WorkQueue => {
-            workers.spawn(settings.workers, settings.handler_cost);
+            workers.spawn(settings.workers, settings.handler_cost, recorder);
             (HandlerCost::None, Some(workers.queue.clone()))
         }
     };
@@ -167,7 +167,9 @@ impl UnderTest {
         version: u64,
         settings: &DriveSettings,
     ) -> bool {
-        let backlog = self.queue_length().deltas + self.listener_pending().unwrap_or(0);
+        let backlog = self.queue_length().deltas
+            + self.listener_pending().unwrap_or(0)
+            + self.workers().queue.len() as u64;
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
         let limit = Duration::from_secs(10)
             .max(2 * settings.handler_cost.duration().saturating_mul(backlog));
@@ -179,8 +181,9 @@ impl UnderTest {
                     .last_version()
                     .number()
                     .is_some_and(|seen| seen >= version);
-                let idle =
-                    self.queue_length().keys == 0 && self.listener_pending().unwrap_or(0) == 0;
+                let idle = self.queue_length().keys == 0
+                    && self.listener_pending().unwrap_or(0) == 0
+                    && self.workers().queue.is_empty();
                 // Takes the queue's lock, hence waits for a handler that runs under it.
                 if seen && idle && self.has_synced() && self.queue_length().keys == 0 {
                     return;
@@ -206,6 +209,12 @@ impl UnderTest {
         }
     }
 
+    fn workers(&self) -> &Workers {
+        match self {
+            Self::Plain(_, workers) | Self::Shared(_, _, workers) => workers,
+        }
+    }
+
     fn last_version(&self) -> ResourceVersion {
         match self {
             Self::Plain(informer, _) => informer.last_sync_resource_version(),
@@ -222,14 +231,17 @@ impl UnderTest {
 }
 
 impl Workers {
-    fn spawn(&mut self, count: usize, cost: HandlerCost) {
+    fn spawn(&mut self, count: usize, cost: HandlerCost, recorder: &Recorder) {
         for _ in 0..count {
             let queue = self.queue.clone();
+            let recorder = recorder.clone();
             self.tasks.spawn(async move {
                 let mut cost = Cost::new(cost);
                 while let Some(key) = queue.get().await {
+                    let began_ns = MonotonicTime::now().nanoseconds;
                     cost.spend_async().await;
                     queue.done(&key);
+                    recorder.reconciled(key, began_ns);
                 }
             });
         }
@@ -275,7 +287,7 @@ impl Handler {
 
     fn call(&mut self, notification: &Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
-        let cause = self.recorder.cause_by_delta(notification);
+        let cause = self.recorder.cause_of_inline_call();
         let fate = self.take(notification, cause);
         if cause != super::Cause::Initial {
             self.cost.executor.spend();
@@ -285,7 +297,7 @@ impl Handler {
 
     async fn call_async(&mut self, notification: Notification<Object>) {
         let began_ns = MonotonicTime::now().nanoseconds;
-        let cause = Recorder::cause_by_versions(&notification);
+        let cause = self.recorder.cause_of_buffered_call(&notification);
         let fate = self.take(&notification, cause);
         if cause != super::Cause::Initial {
             self.cost.spend_async().await;

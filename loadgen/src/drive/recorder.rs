@@ -26,6 +26,8 @@ pub(super) enum Cause {
     Live,
     /// A relist.
     Relist,
+    /// An event that the watch had shown before: a watch was resumed from an older version.
+    Replay,
     /// A resync.
     Resync,
 }
@@ -88,6 +90,17 @@ pub(super) struct RecordedResync {
     pub(super) outcome: ResyncOutcome,
 }
 
+/// One run of a reconciler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reconcile {
+    /// Which object, as the work queue names it.
+    pub(super) key: String,
+    /// The key was taken from the work queue.
+    pub(super) began_ns: u64,
+    /// The reconciler returned.
+    pub(super) ended_ns: u64,
+}
+
 /// Shares of live calls that a handler loses without telling the informer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
@@ -106,6 +119,8 @@ pub(super) struct Log {
     pub(super) received: Vec<(u64, u64)>,
     /// Resyncs in order.
     pub(super) resyncs: Vec<RecordedResync>,
+    /// Reconciles in the order of their ends; none without a work queue.
+    pub(super) reconciles: Vec<Reconcile>,
 }
 
 /// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
@@ -118,8 +133,11 @@ struct Shared {
     resync: Mutex<(u64, u64, ResyncOutcome)>,
     received: Mutex<Vec<(u64, u64)>>,
     resyncs: Mutex<Vec<RecordedResync>>,
-    /// Type of the delta whose notification is being delivered; a plain informer's handler runs right after.
-    delta_type: Mutex<Option<DeltaType>>,
+    reconciles: Mutex<Vec<Reconcile>>,
+    /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
+    delivering: Mutex<Option<Cause>>,
+    /// Relists and replays under way to a shared informer's handler, by version: all else its notification tells.
+    under_way: Mutex<HashMap<u64, Cause>>,
     live: AtomicU64,
     sync: AtomicU64,
     stale: AtomicU64,
@@ -148,7 +166,9 @@ impl Recorder {
             resync: Mutex::default(),
             received: Mutex::default(),
             resyncs: Mutex::default(),
-            delta_type: Mutex::new(None),
+            reconciles: Mutex::default(),
+            delivering: Mutex::new(None),
+            under_way: Mutex::default(),
             live: AtomicU64::new(0),
             sync: AtomicU64::new(0),
             stale: AtomicU64::new(0),
@@ -156,28 +176,15 @@ impl Recorder {
     }
 
     /// The cause of a plain informer's call, by the delta that is being delivered.
-    pub(super) fn cause_by_delta(&self, notification: &Notification<Object>) -> Cause {
-        let delta_type = *self.0.delta_type.lock();
-        match (delta_type, notification) {
-            (Some(DeltaType::Sync), _) => Cause::Resync,
-            (
-                _,
-                Notification::Added {
-                    origin: AddOrigin::InitialList,
-                    ..
-                },
-            ) => Cause::Initial,
-            (Some(DeltaType::Replaced), _) => Cause::Relist,
-            (_, Notification::Deleted { object }) if object.is_final_state_unknown() => {
-                Cause::Relist
-            }
-            _ => Cause::Live,
-        }
+    pub(super) fn cause_of_inline_call(&self) -> Cause {
+        self.0.delivering.lock().unwrap_or(Cause::Live)
     }
 
-    /// The cause of a shared informer's call, for which only the notification is there: equal versions are a resync.
-    pub(super) fn cause_by_versions(notification: &Notification<Object>) -> Cause {
-        match notification {
+    /// The cause of a shared informer's call, which comes some time after its delta.
+    pub(super) fn cause_of_buffered_call(&self, notification: &Notification<Object>) -> Cause {
+        let known =
+            version_of(notification).and_then(|version| self.0.under_way.lock().remove(&version));
+        known.unwrap_or_else(|| match notification {
             Notification::Added {
                 origin: AddOrigin::InitialList,
                 ..
@@ -187,9 +194,8 @@ impl Recorder {
             {
                 Cause::Resync
             }
-            Notification::Deleted { object } if object.is_final_state_unknown() => Cause::Relist,
             _ => Cause::Live,
-        }
+        })
     }
 
     /// Decides whether the handler loses this call. Only live calls are lost.
@@ -232,15 +238,14 @@ impl Recorder {
         let version = number(&object.resource_version()).unwrap_or(0);
         let uid = Box::from(object.uid());
         let returned_ns = MonotonicTime::now().nanoseconds;
-        match cause {
-            Cause::Live => &self.0.live,
-            Cause::Resync => &self.0.sync,
-            Cause::Initial | Cause::Relist => &self.0.stale,
+        let counter = match cause {
+            Cause::Live => Some(&self.0.live),
+            Cause::Resync => Some(&self.0.sync),
+            Cause::Initial | Cause::Relist | Cause::Replay => None,
+        };
+        if let Some(counter) = counter {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
-        .fetch_add(
-            u64::from(matches!(cause, Cause::Live | Cause::Resync)),
-            Ordering::Relaxed,
-        );
         let mut state = self.0.state.lock();
         if lost && !matches!(call, Call::Delete | Call::DeleteUnknown) {
             state.stale.insert(key.clone(), returned_ns);
@@ -263,6 +268,16 @@ impl Recorder {
         });
     }
 
+    /// Notes a run of a reconciler that has just ended.
+    pub(super) fn reconciled(&self, key: String, began_ns: u64) {
+        let ended_ns = MonotonicTime::now().nanoseconds;
+        self.0.reconciles.lock().push(Reconcile {
+            key,
+            began_ns,
+            ended_ns,
+        });
+    }
+
     /// Live calls, sync calls and stale keys so far.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -275,6 +290,7 @@ impl Recorder {
             deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
             received: std::mem::take(&mut *self.0.received.lock()),
             resyncs: std::mem::take(&mut *self.0.resyncs.lock()),
+            reconciles: std::mem::take(&mut *self.0.reconciles.lock()),
         }
     }
 }
@@ -316,11 +332,117 @@ impl InformerObserver<Object> for Recorder {
         }
     }
 
-    fn delivering(&self, delta_type: DeltaType, _notification: &Notification<Object>) {
-        *self.0.delta_type.lock() = Some(delta_type);
+    fn delivering(&self, delta_type: DeltaType, notification: &Notification<Object>) {
+        let cause = cause(delta_type, notification);
+        *self.0.delivering.lock() = Some(cause);
+        if let (Cause::Relist | Cause::Replay, Some(version)) = (cause, version_of(notification)) {
+            self.0.under_way.lock().insert(version, cause);
+        }
     }
+}
+
+fn cause(delta_type: DeltaType, notification: &Notification<Object>) -> Cause {
+    match (delta_type, notification) {
+        (DeltaType::Sync, _) => Cause::Resync,
+        (
+            _,
+            Notification::Added {
+                origin: AddOrigin::InitialList,
+                ..
+            },
+        ) => Cause::Initial,
+        (DeltaType::Replaced, _) => Cause::Relist,
+        (_, Notification::Deleted { object }) if object.is_final_state_unknown() => Cause::Relist,
+        (_, Notification::Updated { old, new })
+            if old.resource_version() == new.resource_version() =>
+        {
+            Cause::Replay
+        }
+        _ => Cause::Live,
+    }
+}
+
+fn version_of(notification: &Notification<Object>) -> Option<u64> {
+    let object = match notification {
+        Notification::Added { object, .. } => Some(object),
+        Notification::Updated { new, .. } => Some(new),
+        Notification::Deleted { object } => object.last_known(),
+    };
+    object.and_then(|object| number(&object.resource_version()))
 }
 
 fn number(version: &ResourceVersion) -> Option<u64> {
     version.number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(version: u64) -> Arc<Object> {
+        let json = format!(
+            r#"{{"metadata":{{"namespace":"t","name":"a","uid":"u","resourceVersion":"{version}"}}}}"#
+        );
+        Arc::new(Object::decode(json.as_bytes()).unwrap())
+    }
+
+    fn updated(old: u64, new: u64) -> Notification<Object> {
+        Notification::Updated {
+            old: pod(old),
+            new: pod(new),
+        }
+    }
+
+    fn recorder() -> Recorder {
+        let losses = Losses {
+            adds_and_updates: 1.0,
+            deletes: 0.0,
+        };
+        Recorder::new(losses, 1)
+    }
+
+    #[test]
+    fn a_replayed_event_and_a_relist_are_no_live_events_in_either_informer() {
+        for (delta_type, notification, expected) in [
+            (DeltaType::Updated, updated(5, 6), Cause::Live),
+            (DeltaType::Updated, updated(6, 6), Cause::Replay),
+            (DeltaType::Sync, updated(6, 6), Cause::Resync),
+            (DeltaType::Replaced, updated(6, 6), Cause::Relist),
+            (DeltaType::Replaced, updated(6, 9), Cause::Relist),
+        ] {
+            let recorder = recorder();
+            recorder.delivering(delta_type, &notification);
+            assert_eq!(recorder.cause_of_inline_call(), expected);
+            assert_eq!(recorder.cause_of_buffered_call(&notification), expected);
+        }
+    }
+
+    #[test]
+    fn a_buffered_call_is_told_by_its_own_version_and_once_only() {
+        let recorder = recorder();
+        recorder.delivering(DeltaType::Replaced, &updated(6, 9));
+        recorder.delivering(DeltaType::Sync, &updated(8, 8));
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(8, 8)),
+            Cause::Resync
+        );
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(6, 9)),
+            Cause::Relist
+        );
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(9, 9)),
+            Cause::Resync
+        );
+    }
+
+    #[test]
+    fn only_live_calls_are_lost() {
+        let recorder = recorder();
+        let fate = |cause| recorder.loses(&updated(5, 6), cause);
+        assert_eq!(fate(Cause::Live), Fate::Lost);
+        for cause in [Cause::Initial, Cause::Relist, Cause::Replay, Cause::Resync] {
+            assert_eq!(fate(cause), Fate::Handled);
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! Is what the informer holds what the server holds, and was what the handler saw legal?
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use bench_core::{
-    api::{ContentHash, KubeObject, ListOptions, Object, ObjectKey, content_hash},
-    cache::Indexer,
+    api::{KubeObject, ListOptions, Object, ObjectKey, ResourceVersion, content_hash},
+    cache::{AddOrigin, Indexer},
     list_watch::ListerWatcher as _,
+    verify::{EventStreamChecker, Notification, ObjectState, Violation, compare_states},
 };
 
 use super::{
@@ -15,194 +16,133 @@ use super::{
     recorder::{Call, Cause, Delivery, Log},
 };
 
-/// Violations that are listed by name; more are counted.
-const NAMED: usize = 5;
-
-/// Uid, version and hash of an object's bytes.
-type Identity = (String, String, ContentHash);
-
 /// Lists the server anew and compares every object with the cache by key, uid, version and bytes.
 pub(super) async fn compare_with_server(
     settings: &DriveSettings,
     cache: &Indexer<Object>,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<Vec<Violation>> {
     let page = http_list_watch(settings)
         .list(&ListOptions::most_recent())
         .await;
     let server = page.context("the server's objects cannot be listed for verification")?;
-    let identities = |objects: Vec<std::sync::Arc<Object>>| -> BTreeMap<ObjectKey, Identity> {
-        objects
-            .iter()
-            .filter_map(|object| Some((object.key().ok()?, identity(object))))
-            .collect()
-    };
-    Ok(compare(
-        &identities(server.items),
-        &identities(cache.list()),
+    Ok(compare_states(
+        &states(&server.items),
+        &states(&cache.list()),
     ))
 }
 
-fn identity(object: &Object) -> Identity {
-    (
-        object.uid().to_owned(),
-        object.resource_version().to_string(),
-        content_hash(object.json()),
-    )
+fn states(objects: &[std::sync::Arc<Object>]) -> BTreeMap<ObjectKey, ObjectState> {
+    let state = |object: &Object| ObjectState {
+        uid: object.uid().into(),
+        resource_version: object.resource_version(),
+        content_hash: content_hash(object.json()),
+    };
+    objects
+        .iter()
+        .filter_map(|object| Some((object.key().ok()?, state(object))))
+        .collect()
 }
 
-fn compare(
-    server: &BTreeMap<ObjectKey, Identity>,
-    cache: &BTreeMap<ObjectKey, Identity>,
-) -> Vec<String> {
-    let mut violations = Vec::new();
-    for (key, on_server) in server {
-        match cache.get(key) {
-            None => violations.push(format!(
-                "{key} is on the server at version {} and not in the cache",
-                on_server.1
-            )),
-            Some(cached) if cached != on_server => {
-                violations.push(format!(
-                    "{key} is {on_server:?} on the server and {cached:?} in the cache"
-                ));
-            }
-            Some(_) => {}
-        }
-    }
-    let surplus = cache.keys().filter(|key| !server.contains_key(*key));
-    violations.extend(surplus.map(|key| format!("{key} is in the cache and not on the server")));
-    capped(violations)
-}
-
-/// Checks the handler's calls in order: adds only what is absent, updates and deletes only what is there, updates from the
-/// version that was last shown, and no version that goes down but by a relist.
-pub(super) fn check_stream(log: &Log) -> Vec<String> {
-    let mut present: HashMap<&ObjectKey, (&str, u64)> = HashMap::new();
-    let mut violations = Vec::new();
+/// Checks the handler's calls in order.
+pub(super) fn check_stream(log: &Log) -> Vec<Violation> {
+    let mut checker = EventStreamChecker::new();
     for delivery in &log.deliveries {
-        if let Some(violation) = illegal(delivery, present.get(&delivery.key).copied()) {
-            violations.push(violation);
+        if delivery.cause == Cause::Relist {
+            checker.relisted();
         }
-        match delivery.call {
-            Call::Add | Call::Update => {
-                present.insert(&delivery.key, (&delivery.uid, delivery.version))
-            }
-            Call::Delete | Call::DeleteUnknown => present.remove(&delivery.key),
-        };
+        checker.notify(notification(delivery));
     }
-    capped(violations)
+    checker.violations()
 }
 
-fn illegal(delivery: &Delivery, before: Option<(&str, u64)>) -> Option<String> {
-    let Delivery {
-        key,
-        version,
-        call,
-        cause,
-        ..
-    } = delivery;
-    match (call, before) {
-        (Call::Add, Some((_, seen))) => Some(format!(
-            "{key} was added at {version} while it was there at {seen}"
-        )),
-        (Call::Update | Call::Delete | Call::DeleteUnknown, None) => Some(format!(
-            "{key} was changed at {version} while it was absent"
-        )),
-        (Call::Update, Some((uid, seen))) if delivery.old_version != Some(seen) => Some(format!(
-            "{key} ({uid}) was updated from {:?} and not from {seen}, which was last shown",
-            delivery.old_version
-        )),
-        (Call::Update | Call::Delete, Some((uid, seen)))
-            if *version < seen && uid == &*delivery.uid && *cause != Cause::Relist =>
-        {
-            Some(format!("{key} went back from version {seen} to {version}"))
-        }
-        _ => None,
+fn notification(delivery: &Delivery) -> Notification<&ObjectKey> {
+    let key = &delivery.key;
+    let uid = delivery.uid.clone();
+    let version = ResourceVersion::from(delivery.version);
+    match delivery.call {
+        Call::Add => Notification::Added {
+            key,
+            uid,
+            version,
+            origin: if delivery.cause == Cause::Initial {
+                AddOrigin::InitialList
+            } else {
+                AddOrigin::Live
+            },
+        },
+        Call::Update => Notification::Updated {
+            key,
+            uid,
+            old_version: delivery
+                .old_version
+                .map_or_else(ResourceVersion::unset, ResourceVersion::from),
+            version,
+        },
+        Call::Delete => Notification::Deleted { key, version },
+        Call::DeleteUnknown => Notification::DeletedFinalStateUnknown { key, version },
     }
-}
-
-fn capped(mut violations: Vec<String>) -> Vec<String> {
-    if violations.len() > NAMED {
-        let more = violations.len() - NAMED;
-        violations.truncate(NAMED);
-        violations.push(format!("and {more} more of the kind"));
-    }
-    violations
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn states(states: &[(&str, u64)]) -> BTreeMap<ObjectKey, Identity> {
-        let entry = |(name, version): &(&str, u64)| {
-            (
-                ObjectKey::new("t", name),
-                ("u".to_owned(), version.to_string(), ContentHash(*version)),
-            )
-        };
-        states.iter().map(entry).collect()
-    }
-
-    #[test]
-    fn a_missing_a_surplus_and_a_differing_object_are_each_named() {
-        let violations = compare(
-            &states(&[("a", 1), ("b", 2), ("c", 3)]),
-            &states(&[("b", 2), ("c", 4), ("d", 5)]),
-        );
-        assert_eq!(violations.len(), 3);
-        assert_eq!(
-            violations[0],
-            "t/a is on the server at version 1 and not in the cache"
-        );
-        assert_eq!(violations[2], "t/d is in the cache and not on the server");
-        assert!(compare(&states(&[("a", 1)]), &states(&[("a", 1)])).is_empty());
-    }
-
-    fn log(calls: &[(Call, Option<u64>, u64)]) -> Log {
+    fn log(calls: &[(Call, Cause, Option<u64>, u64)]) -> Log {
         let key = ObjectKey::new("t", "a");
-        let deliveries = calls.iter().map(|&(call, old_version, version)| Delivery {
-            key: key.clone(),
-            uid: "u".into(),
-            call,
-            cause: Cause::Live,
-            old_version,
-            version,
-            began_ns: 0,
-            returned_ns: 0,
-            lost: false,
-        });
+        let deliveries = calls
+            .iter()
+            .map(|&(call, cause, old_version, version)| Delivery {
+                key: key.clone(),
+                uid: "u".into(),
+                call,
+                cause,
+                old_version,
+                version,
+                began_ns: 0,
+                returned_ns: 0,
+                lost: false,
+            });
         Log {
             deliveries: deliveries.collect(),
             ..Log::default()
         }
     }
 
+    fn sentences(calls: &[(Call, Cause, Option<u64>, u64)]) -> Vec<String> {
+        let violations = check_stream(&log(calls));
+        violations.iter().map(ToString::to_string).collect()
+    }
+
+    const ADD: (Call, Cause, Option<u64>, u64) = (Call::Add, Cause::Initial, None, 5);
+
     #[test]
-    fn a_legal_stream_passes_and_each_kind_of_illegal_one_does_not() {
-        let add = (Call::Add, None, 5);
-        assert!(
-            check_stream(&log(&[
-                add,
-                (Call::Update, Some(5), 6),
-                (Call::Delete, None, 7),
-                (Call::Add, None, 8)
-            ]))
-            .is_empty()
-        );
+    fn a_legal_stream_passes() {
+        let legal = [
+            ADD,
+            (Call::Update, Cause::Live, Some(5), 6),
+            (Call::Update, Cause::Resync, Some(6), 6),
+            (Call::Delete, Cause::Live, None, 7),
+            (Call::Add, Cause::Live, None, 8),
+        ];
+        assert_eq!(sentences(&legal), [""; 0]);
+    }
+
+    #[test]
+    fn an_event_that_was_dropped_on_the_way_shows_at_the_next_one() {
+        let dropped = [ADD, (Call::Update, Cause::Live, Some(6), 7)];
         assert_eq!(
-            check_stream(&log(&[add, add])),
-            ["t/a was added at 5 while it was there at 5"]
+            sentences(&dropped),
+            ["t/a was updated from version 6, but last seen at version 5"]
         );
-        assert_eq!(check_stream(&log(&[(Call::Update, Some(4), 5)])).len(), 1);
+    }
+
+    #[test]
+    fn a_version_goes_down_by_a_relist_only() {
+        let back = |cause| [ADD, (Call::Update, cause, Some(5), 4)];
         assert_eq!(
-            check_stream(&log(&[add, (Call::Update, Some(5), 4)])),
-            ["t/a went back from version 5 to 4"]
+            sentences(&back(Cause::Live)),
+            ["t/a (uid u) went from version 5 down to version 4"]
         );
-        let skipped = check_stream(&log(&[add, (Call::Update, Some(6), 7)]));
-        assert!(
-            skipped[0].contains("was updated from Some(6) and not from 5"),
-            "an event dropped in between shows: {skipped:?}"
-        );
+        assert_eq!(sentences(&back(Cause::Relist)), [""; 0]);
     }
 }

@@ -44,7 +44,7 @@ pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
             let parts = [
                 sums.live,
                 sums.sync,
-                sums.relist + sums.initial,
+                sums.relist + sums.replay + sums.initial,
                 sums.skipped_pending,
                 sums.superseded,
             ];
@@ -61,7 +61,7 @@ pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
     let names = [
         "live, delivered",
         "sync, delivered",
-        "relist and first list",
+        "relist, replay, first list",
         "skipped by a resync, pending",
         "superseded before delivery",
     ];

@@ -72,7 +72,7 @@ impl ReflectorSettings {
     pub fn client_go(seed: u64) -> Self {
         Self {
             page_size: 0,
-            min_watch_timeout: Duration::from_secs(300),
+            min_watch_timeout: Duration::from_mins(5),
             max_internal_error_retry: Duration::ZERO,
             backoff: BackoffSettings::client_go(),
             expected_kind: None,

@@ -13,7 +13,7 @@ use super::RetryWithDeadline;
 
 const DEFAULT_PAGE_SIZE: u64 = 500;
 const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
-const INTERNAL_ERROR_RESET: Duration = Duration::from_secs(60);
+const INTERNAL_ERROR_RESET: Duration = Duration::from_mins(1);
 
 /// The reflector's memory between requests.
 #[derive(Debug)]

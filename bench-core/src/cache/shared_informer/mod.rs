@@ -52,6 +52,46 @@ pub enum AddHandlerError {
 }
 
 /// The shared informer. Every method may be called from a handler.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use std::{convert::Infallible, sync::Arc, time::Duration};
+/// use bench_core::{
+///     api::{Object, Resource},
+///     cache::{AddOrigin, DeltaObject, NoObserver, ReflectorSettings, ResourceEventHandler, SharedInformer, SharedInformerSettings, index_by_namespace},
+///     list_watch::HttpListWatch,
+/// };
+/// use bytes::Bytes;
+/// use http_body_util::{Either, Empty, Full};
+///
+/// struct Printer;
+/// impl ResourceEventHandler<Object> for Printer {
+///     async fn on_add(&mut self, object: Arc<Object>, origin: AddOrigin) { println!("{} {origin:?}", object.json().len()); }
+///     async fn on_update(&mut self, _old: Arc<Object>, _new: Arc<Object>) {}
+///     async fn on_delete(&mut self, _object: DeltaObject<Object>) {}
+/// }
+///
+/// // Any tower service is a server: this one holds one pod, and its watches end at once.
+/// let server = tower::service_fn(|request: http::Request<Empty<Bytes>>| async move {
+///     let watch = request.uri().query().is_some_and(|query| query.contains("watch="));
+///     let list = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},
+///         "items":[{"metadata":{"namespace":"shop","name":"web","resourceVersion":"7"}}]}"#;
+///     let body = if watch { Either::Left(Empty::new()) } else { Either::Right(Full::from(list)) };
+///     Ok::<_, Infallible>(http::Response::new(body))
+/// });
+///
+/// let settings = SharedInformerSettings {
+///     default_resync_period: Duration::from_secs(30),
+///     reflector: ReflectorSettings::client_go(1),
+/// };
+/// let informer = SharedInformer::<Object, _>::new(settings, index_by_namespace(), NoObserver);
+/// let registration = informer.add_event_handler(Printer).unwrap();
+/// informer.start(HttpListWatch::new(server, "http://example", &Resource::pods(), None));
+/// registration.wait_until_synced().await.unwrap();
+/// assert_eq!(informer.lister().namespace("shop").list().len(), 1);
+/// informer.stop().await;
+/// # }
+/// ```
 pub struct SharedInformer<T, O> {
     indexer: Arc<Indexer<T>>,
     queue: QueueHandle<T, DeltaFifo<T>, O>,

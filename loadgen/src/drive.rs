@@ -297,5 +297,7 @@ async fn verify(
     let differences = verification::compare_with_server(inputs.settings, &settled.cache).await?;
     let illegal = verification::check_stream(&inputs.log);
     violations.extend(differences.iter().chain(&illegal).map(ToString::to_string));
+    let unexplained = accounting::calls_without_write(&inputs.commits, &inputs.log.deliveries);
+    violations.extend(unexplained);
     Ok(violations)
 }

@@ -136,8 +136,9 @@ struct Shared {
     reconciles: Mutex<Vec<Reconcile>>,
     /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
     delivering: Mutex<Option<Cause>>,
-    /// Relists and replays under way to a shared informer's handler, by version: all else its notification tells.
-    under_way: Mutex<HashMap<u64, Cause>>,
+    /// Relists and replays under way to a shared informer's handler, by the versions before and now: all else its notification
+    /// tells. By both, since the event that a replay repeats may be under way, too.
+    under_way: Mutex<HashMap<(Option<u64>, u64), Cause>>,
     live: AtomicU64,
     sync: AtomicU64,
     stale: AtomicU64,
@@ -182,8 +183,8 @@ impl Recorder {
 
     /// The cause of a shared informer's call, which comes some time after its delta.
     pub(super) fn cause_of_buffered_call(&self, notification: &Notification<Object>) -> Cause {
-        let known =
-            version_of(notification).and_then(|version| self.0.under_way.lock().remove(&version));
+        let known = versions_of(notification)
+            .and_then(|versions| self.0.under_way.lock().remove(&versions));
         known.unwrap_or_else(|| match notification {
             Notification::Added {
                 origin: AddOrigin::InitialList,
@@ -335,8 +336,9 @@ impl InformerObserver<Object> for Recorder {
     fn delivering(&self, delta_type: DeltaType, notification: &Notification<Object>) {
         let cause = cause(delta_type, notification);
         *self.0.delivering.lock() = Some(cause);
-        if let (Cause::Relist | Cause::Replay, Some(version)) = (cause, version_of(notification)) {
-            self.0.under_way.lock().insert(version, cause);
+        if let (Cause::Relist | Cause::Replay, Some(versions)) = (cause, versions_of(notification))
+        {
+            self.0.under_way.lock().insert(versions, cause);
         }
     }
 }
@@ -362,13 +364,13 @@ fn cause(delta_type: DeltaType, notification: &Notification<Object>) -> Cause {
     }
 }
 
-fn version_of(notification: &Notification<Object>) -> Option<u64> {
-    let object = match notification {
-        Notification::Added { object, .. } => Some(object),
-        Notification::Updated { new, .. } => Some(new),
-        Notification::Deleted { object } => object.last_known(),
+fn versions_of(notification: &Notification<Object>) -> Option<(Option<u64>, u64)> {
+    let (old, object) = match notification {
+        Notification::Added { object, .. } => (None, Some(object)),
+        Notification::Updated { old, new } => (number(&old.resource_version()), Some(new)),
+        Notification::Deleted { object } => (None, object.last_known()),
     };
-    object.and_then(|object| number(&object.resource_version()))
+    Some((old, number(&object?.resource_version())?))
 }
 
 fn number(version: &ResourceVersion) -> Option<u64> {
@@ -433,6 +435,18 @@ mod tests {
         assert_eq!(
             recorder.cause_of_buffered_call(&updated(9, 9)),
             Cause::Resync
+        );
+    }
+
+    #[test]
+    fn an_event_that_is_still_under_way_is_not_taken_for_its_replay() {
+        let recorder = recorder();
+        recorder.delivering(DeltaType::Updated, &updated(5, 6));
+        recorder.delivering(DeltaType::Updated, &updated(6, 6));
+        assert_eq!(recorder.cause_of_buffered_call(&updated(5, 6)), Cause::Live);
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(6, 6)),
+            Cause::Replay
         );
     }
 

@@ -6,8 +6,10 @@
 )]
 
 mod interruption;
+mod meddler;
 mod program;
 mod rate;
 mod refusals;
 mod server;
 mod small_run;
+mod verification;

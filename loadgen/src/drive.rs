@@ -301,3 +301,6 @@ async fn verify(
     violations.extend(unexplained);
     Ok(violations)
 }
+
+#[cfg(test)]
+mod tests;

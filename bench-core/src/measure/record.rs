@@ -158,6 +158,7 @@ pub struct Measurements {
     /// Offered and achieved load in the window.
     pub generator: Generator,
     /// Latency in the window by series: `live` is scheduled commit to the handler's return; stages are `live.server`, `live.wire`, `live.queue`, `live.handler`;
+    /// `live.service` is commit to the handler's return, which says nothing of a server that stalls;
     /// `live.in_drain` and `live.outside_drain` split `live` by whether a resync was being drained when the event was scheduled.
     pub latency: BTreeMap<String, LatencySeries>,
     /// Resyncs in the window.

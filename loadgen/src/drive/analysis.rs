@@ -257,7 +257,8 @@ fn generator(inputs: &Inputs<'_>) -> Generator {
 /// Events are taken by when they were *scheduled*: one that was due in the window counts with its whole delay, however late it
 /// came.
 fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<String, LatencySeries> {
-    let received: HashMap<u64, u64> = inputs.log.received.iter().copied().collect();
+    // The first time counts, so from the end: what is received again is a replay.
+    let received: HashMap<u64, u64> = inputs.log.received.iter().rev().copied().collect();
     let live = inputs
         .log
         .deliveries
@@ -286,6 +287,7 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
                 .record_between(from, to);
         };
         record("live", commit.scheduled_ns, delivery.returned_ns);
+        record("live.service", commit.committed_ns, delivery.returned_ns);
         record("live.server", commit.scheduled_ns, commit.committed_ns);
         if let Some(received) = received.get(&commit.resource_version) {
             record("live.wire", commit.committed_ns, *received);

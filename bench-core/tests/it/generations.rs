@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     informer::{log, next, settings},
-    scripted::{Answer, ScriptedServer, expired, object, page},
+    scripted::{Answer, ScriptedServer, expired, object, page, text},
 };
 
 /// Tells what it observes.
@@ -178,18 +178,21 @@ async fn a_bookmark_reaches_the_cache_of_an_atomic_queue_only_and_every_reflecto
 
 /// Waits in `on_add` for permission.
 struct Blocking {
-    entered: mpsc::UnboundedSender<()>,
+    calls: mpsc::UnboundedSender<String>,
     released: std::sync::mpsc::Receiver<()>,
 }
 
 impl InlineEventHandler<Object> for Blocking {
     fn on_add(&mut self, _: &Arc<Object>, _: AddOrigin) {
-        self.entered.send(()).expect("the test listens");
+        self.calls.send("add".to_owned()).expect("the test listens");
         // Fails only once the test is over.
         let _ = self.released.recv();
     }
 
-    fn on_update(&mut self, _: &Arc<Object>, _: &Arc<Object>) {}
+    fn on_update(&mut self, old: &Arc<Object>, new: &Arc<Object>) {
+        let call = format!("update {} {}", text(old), text(new));
+        self.calls.send(call).expect("the test listens");
+    }
 
     fn on_delete(&mut self, _: &DeltaObject<Object>) {}
 }
@@ -201,12 +204,15 @@ async fn a_slow_handler_holds_up_the_reflector_of_every_queue_but_the_atomic() {
         let server = ScriptedServer::new(vec![page(10, vec![object("a", 5)]), Answer::Fed(stream)]);
         let settings = settings(queue, None, ControllerPlacement::Thread);
         let (observer, mut told) = Tells::new();
-        let (entered, mut entries) = mpsc::unbounded_channel();
+        let (sender, mut calls) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel();
-        let handler = Blocking { entered, released };
+        let handler = Blocking {
+            calls: sender,
+            released,
+        };
         let informer =
             Informer::start(server, settings, handler, HashMap::new(), observer).unwrap();
-        entries.recv().await.expect("the handler is called");
+        assert_eq!(calls.recv().await.as_deref(), Some("add"));
         told.recv().await.expect("the list was popped");
         for version in [11, 12] {
             let event = WatchEvent::Modified(object("a", version));
@@ -215,17 +221,23 @@ async fn a_slow_handler_holds_up_the_reflector_of_every_queue_but_the_atomic() {
         let writes = ["write wants the lock", "write has the lock"].repeat(2);
         if queue == QueueKind::AtomicFifo {
             assert_eq!(next(&mut told, 4).await, writes);
-            assert_eq!(informer.queue_length().keys, 2);
+            // Takes the lock, hence waits for the end of the second write.
             assert!(!informer.has_synced(), "the first list is in process");
+            let length = informer.queue_length();
+            assert_eq!((length.keys, length.deltas, length.in_process), (2, 2, 1));
             release.send(()).unwrap();
         } else {
             assert_eq!(next(&mut told, 1).await, writes[..1]);
             assert!(told.try_recv().is_err(), "{}", queue.name());
-            assert_eq!(informer.queue_length().keys, 0);
+            let length = informer.queue_length();
+            assert_eq!((length.keys, length.deltas, length.in_process), (0, 0, 1));
             release.send(()).unwrap();
             assert_eq!(next(&mut told, 1).await, writes[1..2]);
         }
         informer.wait_until_synced().await;
+        for expected in ["update a@5 a@11", "update a@11 a@12"] {
+            assert_eq!(calls.recv().await.as_deref(), Some(expected));
+        }
         informer.stop().await;
     }
 }

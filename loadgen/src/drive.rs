@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, bail};
 use bench_core::{
     api::{Object, Resource},
-    cache::Indexer,
+    cache::{Indexer, QueueKind},
     measure::{
         clock::{MonotonicTime, process_cpu_time},
         process::reset_resident_memory_peak,
@@ -50,6 +50,8 @@ pub struct DriveSettings {
     pub base_url: String,
     /// What is watched and churned.
     pub resource: Resource,
+    /// Generation of the queue.
+    pub queue: QueueKind,
     /// Plain or shared.
     pub informer: InformerKind,
     /// What the handler does.

@@ -178,6 +178,7 @@ fn settings(
     Ok(DriveSettings {
         base_url: base_url.to_owned(),
         resource: resource(name)?,
+        queue: variant.queue.0,
         informer: variant.informer,
         handler: handler.kind,
         workers: handler.workers.get() as usize,

@@ -6,6 +6,7 @@ use std::{
 };
 
 use bench_core::{
+    cache::QueueKind,
     measure::{
         clock::MonotonicTime,
         latency::LatencyRecorder,
@@ -19,11 +20,13 @@ use bench_core::{
 };
 use fake_apiserver::control::{CommitRecord, WriteKind};
 
+use crate::scenario::choice::InformerKind;
+
 use super::{
     DriveSettings,
     accounting::account,
     recorder::{Cause, Delivery, Log, Reconcile},
-    repair::{RepairModel, RepairSpan, expected_mean_seconds, repairs},
+    repair::{Place, RepairModel, RepairSpan, expected_mean_seconds, repairs},
     sampler::{STEP, nanoseconds},
 };
 
@@ -109,21 +112,30 @@ impl Inputs<'_> {
 fn resync_ticks(inputs: &Inputs<'_>) -> Vec<(u64, ResyncTick)> {
     let returns: Vec<u64> = syncs(inputs).map(|delivery| delivery.returned_ns).collect();
     let mut enqueued_before = 0;
+    let mut sync_alls = inputs.log.sync_alls.iter();
     let tick = |resync: &super::recorder::RecordedResync| {
-        enqueued_before += resync.outcome.enqueued;
+        // A resync that is one entry of the queue knows only when it is its turn how many it delivers.
+        let later: u64 = (0..resync.outcome.markers)
+            .filter_map(|_| sync_alls.next())
+            .sum();
+        let (known, enqueued) = (
+            resync.outcome.known + later,
+            resync.outcome.enqueued + later,
+        );
+        enqueued_before += enqueued;
         let last = usize::try_from(enqueued_before)
             .ok()
             .and_then(|count| count.checked_sub(1));
         let drained = last
             .and_then(|last| returns.get(last))
-            .filter(|_| resync.outcome.enqueued > 0);
+            .filter(|_| enqueued > 0);
         let skipped = resync.outcome.skipped_pending.iter();
         let tick = ResyncTick {
             at_ns: resync
                 .began_ns
                 .saturating_sub(inputs.window_began.nanoseconds),
-            known: resync.outcome.known,
-            enqueued: resync.outcome.enqueued,
+            known,
+            enqueued,
             skipped_pending: skipped
                 .map(|(delta_type, count)| (delta_type.name().to_owned(), *count))
                 .collect(),
@@ -392,8 +404,14 @@ fn repair_of(
         if inputs.known == 0 || inputs.known as f64 * cost / period + rate * cost > 1.0 {
             return None;
         }
+        let joins =
+            settings.informer == InformerKind::Plain && settings.queue == QueueKind::DeltaFifo;
         expected_mean_seconds(RepairModel {
-            informer: settings.informer,
+            place: if joins {
+                Place::WithItsKey
+            } else {
+                Place::AtTheEnd
+            },
             interval: interval as f64 / 1e9,
             drain: inputs.known as f64 * cost / (1.0 - rate * cost).max(0.01),
             live_rate_per_key: rate * (1.0 - settings.losses.adds_and_updates)

@@ -7,9 +7,9 @@ use bench_core::{
     api::{Object, ResourceVersion},
     cache::{
         AddOrigin, ControllerPlacement, DeltaObject, HandlerRegistration, Indexer, Informer,
-        InformerSettings, InlineEventHandler, Notification, QueueKind, QueueLength,
-        ReflectorSettings, ResourceEventHandler, RunningInformer, SharedInformer,
-        SharedInformerSettings, index_by_namespace,
+        InformerSettings, InlineEventHandler, Notification, QueueLength, ReflectorSettings,
+        ResourceEventHandler, RunningInformer, SharedInformer, SharedInformerSettings,
+        index_by_namespace,
     },
     list_watch::HttpListWatch,
     measure::clock::MonotonicTime,
@@ -90,7 +90,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Plain => {
             let placement = ControllerPlacement::Thread;
             let informer_settings = InformerSettings {
-                queue: QueueKind::DeltaFifo,
+                queue: settings.queue,
                 resync_period: settings.resync_period,
                 placement,
                 reflector,
@@ -109,7 +109,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Shared => {
             let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
             let informer_settings = SharedInformerSettings {
-                queue: QueueKind::DeltaFifo,
+                queue: settings.queue,
                 default_resync_period,
                 reflector,
             };
@@ -183,11 +183,15 @@ impl UnderTest {
                     .last_version()
                     .number()
                     .is_some_and(|seen| seen >= version);
-                let idle = self.queue_length().keys == 0
+                let idle = self.queue_length() == QueueLength::default()
                     && self.listener_pending().unwrap_or(0) == 0
                     && self.workers().queue.is_empty();
                 // Takes the queue's lock, hence waits for a handler that runs under it.
-                if seen && idle && self.has_synced() && self.queue_length().keys == 0 {
+                if seen
+                    && idle
+                    && self.has_synced()
+                    && self.queue_length() == QueueLength::default()
+                {
                     return;
                 }
             }

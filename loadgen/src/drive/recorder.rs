@@ -11,7 +11,10 @@ use std::{
 
 use bench_core::{
     api::{KubeObject, Object, ObjectKey, ResourceVersion},
-    cache::{AddOrigin, DeltaType, InformerObserver, Notification, QueueOperation, ResyncOutcome},
+    cache::{
+        AddOrigin, DeltaType, InformerObserver, Notification, Popped, PoppedItem, QueueOperation,
+        ResyncOutcome,
+    },
     measure::clock::MonotonicTime,
 };
 use parking_lot::Mutex;
@@ -119,8 +122,18 @@ pub(super) struct Log {
     pub(super) received: Vec<(u64, u64)>,
     /// Resyncs in order.
     pub(super) resyncs: Vec<RecordedResync>,
+    /// For each resync that was one entry of the queue, how many notifications it made when it was its turn.
+    pub(super) sync_alls: Vec<u64>,
     /// Reconciles in the order of their ends; none without a work queue.
     pub(super) reconciles: Vec<Reconcile>,
+}
+
+/// Whether the item that is processed is a whole resync.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Turn {
+    SyncAll,
+    #[default]
+    Other,
 }
 
 /// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
@@ -133,6 +146,8 @@ struct Shared {
     resync: Mutex<(u64, u64, ResyncOutcome)>,
     received: Mutex<Vec<(u64, u64)>>,
     resyncs: Mutex<Vec<RecordedResync>>,
+    /// As in the log, and whether the last one is being processed.
+    sync_alls: Mutex<(Vec<u64>, Turn)>,
     reconciles: Mutex<Vec<Reconcile>>,
     /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
     delivering: Mutex<Option<Cause>>,
@@ -167,6 +182,7 @@ impl Recorder {
             resync: Mutex::default(),
             received: Mutex::default(),
             resyncs: Mutex::default(),
+            sync_alls: Mutex::default(),
             reconciles: Mutex::default(),
             delivering: Mutex::new(None),
             under_way: Mutex::default(),
@@ -291,6 +307,7 @@ impl Recorder {
             deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
             received: std::mem::take(&mut *self.0.received.lock()),
             resyncs: std::mem::take(&mut *self.0.resyncs.lock()),
+            sync_alls: std::mem::take(&mut self.0.sync_alls.lock().0),
             reconciles: std::mem::take(&mut *self.0.reconciles.lock()),
         }
     }
@@ -333,7 +350,25 @@ impl InformerObserver<Object> for Recorder {
         }
     }
 
+    fn popped(&self, popped: &Popped<Object>) {
+        let mut sync_alls = self.0.sync_alls.lock();
+        sync_alls.1 = if matches!(popped.item, PoppedItem::SyncAll) {
+            sync_alls.0.push(0);
+            Turn::SyncAll
+        } else {
+            Turn::Other
+        };
+    }
+
     fn delivering(&self, delta_type: DeltaType, notification: &Notification<Object>) {
+        if delta_type == DeltaType::Sync {
+            let mut sync_alls = self.0.sync_alls.lock();
+            if let (notifications, Turn::SyncAll) = &mut *sync_alls
+                && let Some(count) = notifications.last_mut()
+            {
+                *count += 1;
+            }
+        }
         let cause = cause(delta_type, notification);
         *self.0.delivering.lock() = Some(cause);
         if let (Cause::Relist | Cause::Replay, Some(versions)) = (cause, versions_of(notification))

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bench_core::{
     api::{ObjectKey, Resource},
+    cache::QueueKind,
     measure::{clock::MonotonicTime, latency::LatencyRecorder, record::LatencySeries},
 };
 use fake_apiserver::control::{
@@ -31,6 +32,7 @@ const SERVICE: u64 = 2 * MILLISECOND;
 
 fn settings(rate_per_second: f64) -> DriveSettings {
     DriveSettings {
+        queue: QueueKind::DeltaFifo,
         base_url: String::new(),
         resource: Resource::pods(),
         informer: InformerKind::Plain,

@@ -37,6 +37,7 @@ async fn drive_through(meddling: Meddling, informer: InformerKind) -> Driven {
         _ => 1,
     });
     let settings = DriveSettings {
+        queue: bench_core::cache::QueueKind::DeltaFifo,
         base_url: server.base_url.clone(),
         resource: Resource::pods(),
         informer,

@@ -14,11 +14,13 @@ use crate::{
     error::ReportError,
     figure::{
         Figure, Words,
-        panel::{Axis, Measured, Panel, Sample, Trace},
+        axis::Axis,
+        legend::Entry,
+        panel::{Measured, Panel, Size, Trace},
         resync::side_by_side,
     },
     page::{RenderedReport, layout, write, write_figures},
-    quantity::{duration, number},
+    quantity::{Unit, duration},
     read::parse,
 };
 
@@ -189,7 +191,7 @@ fn group_figure(group: &[Saved]) -> Result<Option<Figure>, ReportError> {
         } else {
             &function[0].function
         };
-        entries.push((series, Sample::Series, name.clone()));
+        entries.push(Entry::series(series, name.clone()));
         traces.push((series, Trace::Measured(points)));
     }
     let per = if group.iter().all(|one| one.elements.is_some()) {
@@ -198,9 +200,10 @@ fn group_figure(group: &[Saved]) -> Result<Option<Figure>, ReportError> {
         "time an iteration"
     };
     let panel = Panel {
+        size: Size::Full,
         title: String::new(),
-        x: Axis::logarithmic("size", &sizes, &sizes, number),
-        y: Axis::from_zero(per, values, duration),
+        x: Axis::logarithmic("size", &sizes, &sizes, Unit::Count),
+        y: Axis::from_zero(per, values, Unit::Nanoseconds),
         traces,
     };
     let words = Words {

@@ -2,15 +2,13 @@
 
 use super::{
     Figure, Words,
-    panel::{Axis, Measured, Panel, Sample, Trace},
+    axis::Axis,
+    legend::Entry,
+    panel::{Measured, Panel, Size, Trace},
     resync::{groups, side_by_side},
 };
 use crate::{
-    aggregate::Cell,
-    error::ReportError,
-    quantity::{count, duration, percent, rounded},
-    series::Spread,
-    work_balance::PowerLaw,
+    aggregate::Cell, error::ReportError, quantity::Unit, series::Spread, work_balance::PowerLaw,
 };
 
 /// A quantity that may grow with the number of objects.
@@ -18,7 +16,7 @@ struct Growing {
     title: &'static str,
     name: &'static str,
     value: fn(&Cell<'_>) -> Option<Spread>,
-    format: fn(f64) -> String,
+    unit: Unit,
 }
 
 const GROWING: [Growing; 3] = [
@@ -26,19 +24,19 @@ const GROWING: [Growing; 3] = [
         title: "Lock hold of one resync",
         name: "lock hold",
         value: |cell| cell.lock_hold(),
-        format: duration,
+        unit: Unit::Nanoseconds,
     },
     Growing {
         title: "Drain of one resync",
         name: "drain",
         value: |cell| cell.drain(),
-        format: duration,
+        unit: Unit::Nanoseconds,
     },
     Growing {
         title: "Client CPU",
         name: "% of a core",
         value: |cell| cell.client_cpu(),
-        format: percent,
+        unit: Unit::Share,
     },
 ];
 
@@ -68,9 +66,9 @@ pub fn against_scale(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
     let mut entries: Vec<_> = groups
         .iter()
         .enumerate()
-        .map(|(series, group)| (series, Sample::Series, group[0].short_group()))
+        .map(|(series, group)| Entry::series(series, group[0].short_group()))
         .collect();
-    entries.push((0, Sample::Theory, "fitted line".to_owned()));
+    entries.push(Entry::theory(0, "fitted line"));
     let mut panels = Vec::new();
     for growing in &GROWING {
         let mut traces = Vec::new();
@@ -106,9 +104,10 @@ pub fn against_scale(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
             format!(": {}", growths.join(", "))
         };
         panels.push(Panel {
+            size: Size::Full,
             title: format!("{}{grows}", growing.title),
-            x: Axis::logarithmic("objects", &sizes, &sizes, |value| count(rounded(value))),
-            y: Axis::logarithmic(growing.name, &values, &[], growing.format),
+            x: Axis::logarithmic("objects", &sizes, &sizes, Unit::Count),
+            y: Axis::logarithmic(growing.name, &values, &[], growing.unit),
             traces,
         });
     }

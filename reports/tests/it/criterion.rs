@@ -26,7 +26,7 @@ fn saved_results_become_a_page() {
     let report = render_criterion(folder.path(), folder.path()).expect("a report");
     let page = fs::read_to_string(report.index).expect("a page");
     assert!(page.contains("delta_fifo/add/10000") && page.contains("62 ns"));
-    assert_eq!(report.figures.len(), 2);
+    assert_eq!(report.figures.len(), 3);
 }
 
 #[test]

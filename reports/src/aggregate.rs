@@ -200,7 +200,13 @@ impl Cell<'_> {
 
     /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`].
     pub fn balanced_skip_share(&self) -> Option<f64> {
-        skip_share(self.variant, self.resync_interval_ns()?)
+        let skips = self.variant.informer == "plain" && !self.redelivers_whole();
+        skip_share(self.variant, self.resync_interval_ns().filter(|_| skips)?)
+    }
+
+    /// Whether a resync is one entry of the queue, for the whole cache: nothing is looked up, so nothing is skipped.
+    pub fn redelivers_whole(&self) -> bool {
+        self.variant.queue == "atomic-fifo"
     }
 
     /// Share of the keys known to the resyncs that were skipped; `None` without a resync.

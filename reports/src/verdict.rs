@@ -306,7 +306,11 @@ fn at_most(share: f64) -> String {
 fn dedup_headline(cells: &[Cell<'_>]) -> String {
     let (above, below): (Vec<_>, Vec<_>) = cells
         .iter()
-        .filter(|cell| cell.variant.informer == "plain" && cell.skip_share().is_some())
+        .filter(|cell| {
+            cell.variant.informer == "plain"
+                && !cell.redelivers_whole()
+                && cell.skip_share().is_some()
+        })
         .partition(|cell| cell.measured_load().is_some_and(|load| load > 1.0));
     let shared: Vec<&Cell<'_>> = cells
         .iter()
@@ -324,6 +328,12 @@ fn dedup_headline(cells: &[Cell<'_>]) -> String {
     }
     if let Some(share) = largest_skip(&shared) {
         parts.push(format!("the shared informer skipped {}", at_most(share)));
+    }
+    if cells
+        .iter()
+        .any(|cell| cell.redelivers_whole() && cell.skip_share().is_some())
+    {
+        parts.push("atomic-fifo never skips, it delivers the whole cache each time".to_owned());
     }
     let whose = cells.first().map_or("", |cell| cell.implementation);
     if parts.is_empty() {

@@ -15,6 +15,7 @@ use bench_core::{
     api::{Object, Resource},
     cache::{Indexer, QueueKind},
     measure::{
+        allocations::AllocationCount,
         clock::{MonotonicTime, process_cpu_time},
         process::reset_resident_memory_peak,
         record::{Measurements, Outcome, TimelinePoint},
@@ -165,6 +166,7 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
             .as_ref()
             .map_or_else(MonotonicTime::now, |settled| settled.at),
         client_cpu: window.client_cpu,
+        client_allocations: window.client_allocations,
         server_cpu: window.server_cpu,
         server_rss_peak_bytes: end_state.rss_peak_bytes,
         commits,
@@ -221,6 +223,7 @@ struct Window {
     began: MonotonicTime,
     ended: MonotonicTime,
     client_cpu: Duration,
+    client_allocations: Option<AllocationCount>,
     server_cpu: Duration,
     samples: Vec<TimelinePoint>,
 }
@@ -236,6 +239,7 @@ async fn measure_window(
     tracing::info!("measuring");
     let began = MonotonicTime::now();
     let cpu_before = process_cpu_time();
+    let allocated_before = AllocationCount::now();
     let mut samples = Vec::new();
     let whole = sampler::sample(informer, recorder, began, settings.window, &mut samples);
     let extent = tokio::select! {
@@ -244,6 +248,9 @@ async fn measure_window(
         () = interrupt.pressed() => Extent::Cut,
     };
     let client_cpu = process_cpu_time().saturating_sub(cpu_before);
+    let client_allocations = AllocationCount::now()
+        .zip(allocated_before)
+        .map(|(now, before)| now.since(before));
     let ended = MonotonicTime::now();
     tracing::info!(?extent, "measured");
     let server_after = control.state().await?;
@@ -257,6 +264,7 @@ async fn measure_window(
         began,
         ended,
         client_cpu,
+        client_allocations,
         server_cpu,
         samples,
     })

@@ -8,6 +8,7 @@ use std::{
 use bench_core::{
     cache::QueueKind,
     measure::{
+        allocations::AllocationCount,
         clock::MonotonicTime,
         latency::LatencyRecorder,
         process::resident_memory,
@@ -49,6 +50,8 @@ pub(super) struct Inputs<'a> {
     pub(super) converged_at: MonotonicTime,
     /// CPU time of the client in the window.
     pub(super) client_cpu: Duration,
+    /// Allocations of the client in the window; absent if they were not counted.
+    pub(super) client_allocations: Option<AllocationCount>,
     /// CPU time of the server in the window.
     pub(super) server_cpu: Duration,
     /// Memory of the server.
@@ -77,8 +80,8 @@ pub(super) fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
         server_cpu_ns: nanoseconds(inputs.server_cpu),
         client_rss_peak_bytes: resident_memory().map_or(0, |memory| memory.peak_bytes),
         server_rss_peak_bytes: inputs.server_rss_peak_bytes,
-        client_allocations: None,
-        client_allocated_bytes: None,
+        client_allocations: inputs.client_allocations.map(|count| count.allocations),
+        client_allocated_bytes: inputs.client_allocations.map(|count| count.allocated_bytes),
         queue_keys_peak: peak(|point| point.queue_keys),
         queue_deltas_peak: peak(|point| point.queue_deltas),
         listener_peak: points.iter().filter_map(|point| point.listener).max(),

@@ -96,6 +96,7 @@ fn inputs(settings: &DriveSettings, commits: Vec<CommitRecord>, log: Log) -> Inp
         window_ended: at(BEGAN + 30 * SECOND),
         converged_at: at(BEGAN + 31 * SECOND),
         client_cpu: Duration::ZERO,
+        client_allocations: None,
         server_cpu: Duration::ZERO,
         server_rss_peak_bytes: 0,
         commits,

@@ -54,6 +54,9 @@ fn a_run_leaves_records_page_and_figures_and_can_be_drawn_again() {
         assert_eq!(record.outcome, Outcome::Verified);
         let one = record.measurements.as_ref().unwrap();
         assert!(one.accounting.sent > 0 && one.accounting.pending == 0);
+        let cost = &one.cost;
+        assert!(cost.client_allocations.unwrap() > one.notifications.live);
+        assert!(cost.client_allocated_bytes > cost.client_allocations);
     }
     assert_is_a_report(&out);
 

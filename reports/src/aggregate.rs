@@ -198,8 +198,12 @@ impl Cell<'_> {
         Some(load_at(self.variant, self.resync_interval_ns()?))
     }
 
-    /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`].
+    /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`]. `None` for a shared informer:
+    /// its backlog waits in the listener's buffer, where no resync looks.
     pub fn balanced_skip_share(&self) -> Option<f64> {
+        if self.variant.informer == "shared" {
+            return None;
+        }
         skip_share(self.variant, self.resync_interval_ns()?)
     }
 

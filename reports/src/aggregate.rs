@@ -198,7 +198,8 @@ impl Cell<'_> {
         Some(load_at(self.variant, self.resync_interval_ns()?))
     }
 
-    /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`].
+    /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`]. `None` for a shared informer:
+    /// its backlog waits in the listener's buffer, where no resync looks.
     pub fn balanced_skip_share(&self) -> Option<f64> {
         let skips = self.variant.informer == "plain" && !self.redelivers_whole();
         skip_share(self.variant, self.resync_interval_ns().filter(|_| skips)?)

@@ -116,7 +116,7 @@ impl Column {
                 "Work for the handler per second of its time at the period asked for, N·cost/P + c·cost: N objects, cost of one call, P period, c changes a second. Red above 1: the handler cannot keep up."
             }
             Self::Resyncs => {
-                "Resyncs fired in all windows / times the timer should have fired at the period asked for."
+                "Resyncs fired in all windows / times the timer should have fired at the period asked for. Red where more than one a trial is missing."
             }
             Self::Interval => "Mean time between two resyncs against the period asked for.",
             Self::SyncRate => "Notifications a second that a resync caused.",
@@ -135,7 +135,9 @@ impl Column {
             Self::LiveP99 => {
                 "99th percentile of the same. ≤ marks too few samples: then it is the largest."
             }
-            Self::QueuePeak => "Most keys in the queue.",
+            Self::QueuePeak => {
+                "Most keys in the queue, as sampled for the timelines: a short peak can be missed."
+            }
             Self::ListenerPeak => {
                 "Most notifications in the listener's buffer; a plain informer has none."
             }

@@ -59,6 +59,18 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// No noise: for counts.
+    pub const NONE: Self = Self {
+        ratio: 1.0,
+        comparisons: 0,
+    };
+
+    /// What stands for noise that was not measured.
+    pub const TENTH: Self = Self {
+        ratio: 1.1,
+        comparisons: 0,
+    };
+
     /// 95th percentile (nearest rank, so the largest of up to 19) of the ratios of `pairs`; `None` without a pair of positive values.
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
         let mut ratios: Vec<f64> = pairs

@@ -5,7 +5,7 @@ use bench_core::measure::record::{Outcome, RunRecord};
 use crate::{
     aggregate::{Cell, cells, interrupted_cells},
     column::{Column, Mark},
-    noise::NoiseFloor,
+    noise::{Floor, NoiseFloor},
     quantity::{bytes, count, duration, number, percent},
     series::{MergedLatency, Spread},
     verdict::{Verdict, verdict},
@@ -194,7 +194,9 @@ impl SummaryRow {
             Column::Repair => or_dash(self.repair.mean_ns.map(duration)),
             Column::Stale => or_dash(self.stale_peak.map(count)),
             Column::Drain => of_resync(self.drain_ratio.map(|ratio| {
-                if ratio.is_finite() {
+                if ratio.is_finite() && ratio < 0.005 {
+                    "<0.01".to_owned()
+                } else if ratio.is_finite() {
                     format!("{ratio:.2}")
                 } else {
                     "not drained".to_owned()
@@ -210,7 +212,11 @@ impl SummaryRow {
             Column::Drain => self
                 .drain_ratio
                 .is_some_and(|ratio| ratio > DRAIN_RATIO_LIMIT),
-            Column::Resyncs => self.verified > 0 && self.resyncs_fired < self.resyncs_expected,
+            // A window need not begin at a resync, so each may hold one less.
+            Column::Resyncs => {
+                self.verified > 0
+                    && self.resyncs_fired + (self.verified as u64) < self.resyncs_expected
+            }
             _ => false,
         };
         if bad {
@@ -319,6 +325,7 @@ impl Summary {
     }
 
     /// Rows with the worst value of a column, and those that differ from it by no more than noise does; none where that is all rows.
+    /// Where noise was not measured a tenth stands for it, and a column in which most rows are as bad says nothing.
     fn worst(&self, column: Column) -> Vec<usize> {
         let values: Vec<(usize, f64)> = self
             .rows
@@ -327,18 +334,19 @@ impl Summary {
             .filter_map(|(index, row)| Some((index, row.badness(column)?)))
             .collect();
         let largest = values.iter().map(|value| value.1).fold(0.0, f64::max);
-        let floor = column
-            .quantity()
-            .and_then(|quantity| self.noise.of(quantity));
-        let as_bad = |value: f64| {
-            value >= largest || floor.is_some_and(|floor| floor.covers(value, largest))
+        let measured = column.quantity().map(|quantity| self.noise.of(quantity));
+        let (floor, most) = match measured {
+            None => (Floor::NONE, values.len().saturating_sub(1)),
+            Some(Some(floor)) => (floor, values.len().saturating_sub(1)),
+            Some(None) => (Floor::TENTH, values.len() / 2),
         };
+        let as_bad = |value: f64| value >= largest || floor.covers(value, largest);
         let worst: Vec<usize> = values
             .iter()
             .filter(|value| as_bad(value.1))
             .map(|value| value.0)
             .collect();
-        if worst.len() < values.len() {
+        if worst.len() <= most {
             worst
         } else {
             Vec::new()

@@ -80,7 +80,7 @@ pub fn verdict(records: &[RunRecord], cells: &[Cell<'_>]) -> Verdict {
         Question::Dedup => (
             dedup_headline(cells),
             groups.iter().filter_map(|group| dedup_detail(group)).collect(),
-            "load = N·cost/I + c·cost at the measured interval I; above 1 the handler is busy all the time, and the work balance says that a resync must skip \
+            "load = N·cost/I + c·cost at the measured interval I; above 1 the handler is busy all the time, and the work balance says that a resync of a plain informer must skip \
              1 − I(1 − c·cost)/(N·cost) of the keys.".to_owned(),
         ),
     };
@@ -349,13 +349,19 @@ fn dedup_detail(group: &[Cell<'_>]) -> Option<String> {
         .filter(|cell| cell.skip_share().is_some())
         .filter_map(|cell| Some((cell.measured_load()?, cell)))
         .max_by(|left, right| left.0.total_cmp(&right.0))?;
-    let balance = worst
-        .balanced_skip_share()
-        .map_or_else(String::new, |share| {
-            format!("; the work balance says {}", percent(share))
-        });
+    let beside = match (
+        worst.balanced_skip_share(),
+        worst.peak(|one| one.cost.listener_peak),
+    ) {
+        (Some(share), _) => format!("; the work balance says {}", percent(share)),
+        (None, Some(peak)) => format!(
+            "; its backlog waits in the listener's buffer, at most {} notifications, where no resync looks",
+            count(peak)
+        ),
+        (None, None) => String::new(),
+    };
     Some(format!(
-        "{}: at its highest load, {} (of which live changes {}), a resync skipped {} of the keys{balance}.",
+        "{}: at its highest load, {} (of which live changes {}), a resync skipped {} of the keys{beside}.",
         group[0].group(),
         number(load),
         number(live_load(worst.variant)),

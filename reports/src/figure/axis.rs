@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// Logarithmic, around `values`, with ticks at those of `ticks` that have room; decades where `ticks` is empty.
+    /// Logarithmic, around `values`, with ticks at those of `ticks` that have room; round ones where `ticks` is empty.
     pub fn logarithmic(name: &str, values: &[f64], ticks: &[f64], unit: Unit) -> Self {
         let positive = || {
             values
@@ -60,12 +60,14 @@ impl Axis {
         };
         let margin = (largest / smallest).powf(0.08).max(1.25);
         let (low, high) = (smallest / margin, largest * margin);
-        let mut chosen: Vec<f64> = ticks.to_vec();
-        if chosen.is_empty() {
-            chosen = round_ticks(low, high);
-        }
-        chosen.sort_by(f64::total_cmp);
-        chosen.dedup_by(|later, earlier| (*later / *earlier).ln() < 0.15 * (high / low).ln());
+        let chosen = if ticks.is_empty() {
+            round_ticks(low, high)
+        } else {
+            let mut chosen: Vec<f64> = ticks.to_vec();
+            chosen.sort_by(f64::total_cmp);
+            chosen.dedup_by(|later, earlier| (*later / *earlier).ln() < 0.15 * (high / low).ln());
+            chosen
+        };
         Self {
             name: format!("{name}, log scale"),
             unit,

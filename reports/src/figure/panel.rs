@@ -121,7 +121,18 @@ impl Panel {
         styled(&mut chart.configure_mesh(), 12)
             .disable_x_mesh()
             .draw()?;
+        if self.is_empty() {
+            let style = font::style(13, paint::MUTED);
+            return area.draw(&Text::new("does not apply", (72, 14), style));
+        }
         self.draw_traces(&mut chart)
+    }
+
+    /// Whether no line has a point.
+    fn is_empty(&self) -> bool {
+        self.traces
+            .iter()
+            .all(|(_, trace)| !matches!(trace, Trace::Line(points) if !points.is_empty()))
     }
 
     fn draw_traces(&self, chart: &mut Chart<'_, '_>) -> Drawn {

@@ -1,9 +1,12 @@
 //! client-go's `tools/cache`: the queue, the indexer, the reflector, the controller and the informers.
 //!
-//! Pure state first ([`DeltaFifo`], [`Indexer`], [`Backoff`], [`ReflectorState`]), then the drivers around it. Nothing here
-//! reads a clock to time itself: an [`InformerObserver`] is called instead.
+//! Pure state first ([`DeltaFifo`], [`RealFifo`], [`AtomicFifo`], [`Indexer`], [`Backoff`], [`ReflectorState`]), then the drivers
+//! around it. Nothing here reads a clock to time itself: an [`InformerObserver`] is called instead.
 
+mod any_queue;
+mod atomic_fifo;
 mod backoff;
+mod batch;
 mod controller;
 mod delta;
 mod delta_fifo;
@@ -11,19 +14,26 @@ mod event_queue;
 mod handler;
 mod indexer;
 mod informer;
+mod initial_population;
 mod known_objects;
 mod lister;
 mod observer;
+mod process;
 mod queue_handle;
+mod real_fifo;
 mod reflector;
 mod shared_informer;
 
+pub use any_queue::AnyQueue;
+pub use atomic_fifo::{AtomicEntry, AtomicFifo, AtomicFifoSettings};
 pub use backoff::{Backoff, BackoffReset, BackoffSettings};
-pub use controller::{Controller, process_deltas};
+pub use batch::DEFAULT_BATCH_SIZE;
+pub use controller::Controller;
 pub use delta::{Delta, DeltaObject, DeltaType, Deltas, Tombstone};
 pub use delta_fifo::{DeltaFifo, DeltaFifoSettings, EmittedOnReplace, Transformer};
 pub use event_queue::{
-    EventQueue, LockWhileProcessing, Popped, QueueError, QueueKind, ResyncOutcome,
+    AfterClose, EventQueue, LockWhileProcessing, Popped, PoppedItem, QueueError, QueueKind,
+    ReplacedAll, ResyncOutcome,
 };
 pub use handler::{AddOrigin, InlineEventHandler, ResourceEventHandler};
 pub use indexer::{IndexError, IndexFunc, Indexer, Indexers, NAMESPACE_INDEX, index_by_namespace};
@@ -31,7 +41,12 @@ pub use informer::{ControllerPlacement, Informer, InformerSettings, RunningInfor
 pub use known_objects::KnownObjects;
 pub use lister::{Lister, NamespaceLister};
 pub use observer::{InformerObserver, NoObserver, Notification, QueueOperation, RelistCause};
+pub use process::{
+    ProcessError, TransactionError, process_deltas, process_deltas_in_batch, process_popped,
+    process_replaced_all,
+};
 pub use queue_handle::{NothingToPop, QueueHandle, QueueLength};
+pub use real_fifo::{PopUnit, RealFifo, RealFifoSettings};
 pub use reflector::{
     AfterWatch, ListRecovery, Reflector, ReflectorSettings, ReflectorState, ResyncTimer,
     RetryWithDeadline, ShouldResync, WatchOutcome,

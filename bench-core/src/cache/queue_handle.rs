@@ -15,21 +15,21 @@ use tokio::sync::{Notify, watch};
 use crate::api::ResourceVersion;
 
 use super::{
-    DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
-    QueueOperation, ResyncOutcome,
+    AfterClose, DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
+    QueueKind, QueueOperation, ResyncOutcome,
 };
 
-/// Pending keys and deltas.
+/// What is pending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueLength {
-    /// Keys.
+    /// Entries: keys, each with its deltas, in a [`super::DeltaFifo`]; events in the others, whose keys may repeat.
     pub keys: u64,
-    /// Deltas.
+    /// Deltas; a whole list, a whole resync and a bookmark count as one each.
     pub deltas: u64,
 }
 
-/// A queue shared by its producers and its consumer. Every method takes the one lock, so a producer waits for a handler that
-/// runs under it. The lock is fair in the long run (a waiter is handed it about every half millisecond), as Go's is, so
+/// A queue shared by its producers and its one consumer. Every method takes the one lock, so a producer waits for a handler
+/// that runs under it; whether it does, each pop decides ([`Popped::lock`]). The lock is fair in the long run (a waiter is handed it about every half millisecond), as Go's is, so
 /// neither reflector nor resync starve.
 pub struct QueueHandle<T, Q, O> {
     shared: Arc<Shared<Q, O>>,
@@ -37,6 +37,7 @@ pub struct QueueHandle<T, Q, O> {
 }
 
 struct Shared<Q, O> {
+    kind: QueueKind,
     inner: Mutex<Inner<Q>>,
     // For consumers on a thread of their own. Counts its waiters, so a notify without one costs no system call.
     filled: Condvar,
@@ -45,6 +46,8 @@ struct Shared<Q, O> {
     // A copy of the length that can be read without the lock.
     keys: AtomicU64,
     deltas: AtomicU64,
+    // Known without the lock, which a handler may hold.
+    closing: AtomicBool,
     // See `end_resyncs`.
     resyncs_ended: AtomicBool,
     // Set once, after the last item of the first list was processed.
@@ -61,17 +64,20 @@ struct Inner<Q> {
 impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     /// Shares `queue`.
     pub fn new(queue: Q, observer: O) -> Self {
+        let kind = queue.kind();
         let inner = Mutex::new(Inner {
             queue,
             closed: false,
             waiting_tasks: 0,
         });
         let shared = Shared {
+            kind,
             inner,
             filled: Condvar::new(),
             filled_for_tasks: Notify::new(),
             keys: 0.into(),
             deltas: 0.into(),
+            closing: false.into(),
             resyncs_ended: false.into(),
             synced: watch::Sender::new(false),
             observer,
@@ -134,6 +140,15 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             self.shared.observer.resync_ended(&outcome);
             Ok(outcome)
         })
+    }
+
+    /// Writes a bookmark; neither locks nor does anything where the generation has none.
+    pub fn bookmark(&self, resource_version: &ResourceVersion) {
+        if self.shared.kind.takes_bookmarks() {
+            self.locked(QueueOperation::Write, |queue| {
+                queue.bookmark(resource_version);
+            });
+        }
     }
 
     /// Whether the first list has been popped. Waits for the lock, hence for a handler that runs under it.
@@ -227,7 +242,14 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         observer.popped(popped);
         match popped.lock {
             LockWhileProcessing::Hold => process(popped),
-            LockWhileProcessing::Release => MutexGuard::unlocked(&mut inner, || process(popped)),
+            LockWhileProcessing::Release => {
+                observer.lock_released(QueueOperation::Pop);
+                MutexGuard::unlocked(&mut inner, || {
+                    process(popped);
+                    observer.lock_requested(QueueOperation::Pop);
+                });
+                observer.lock_acquired(QueueOperation::Pop);
+            }
         }
         inner.queue.processed();
         self.publish_synced(&inner.queue);
@@ -273,13 +295,27 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
 }
 
 impl<T, Q, O> QueueHandle<T, Q, O> {
+    /// Which generation the queue is.
+    pub fn kind(&self) -> QueueKind {
+        self.shared.kind
+    }
+
+    /// Whether the queue is closed, or about to be, and its generation's controller pops no more although there may be
+    /// entries left.
+    pub fn is_abandoned(&self) -> bool {
+        self.shared.kind.after_close() == AfterClose::Abandon
+            && self.shared.closing.load(Ordering::Acquire)
+    }
+
     /// Makes every later resync do nothing, so that a measurement can let the queue run empty. Upstream has no such switch.
     pub fn end_resyncs(&self) {
         self.shared.resyncs_ended.store(true, Ordering::Release);
     }
 
-    /// Closes the queue: whoever pops gets what is left and then nothing. Writes are still taken.
+    /// Closes the queue: whoever pops gets what is left and then nothing. Writes are still taken. Waits for a handler that
+    /// runs under the lock.
     pub fn close(&self) {
+        self.shared.closing.store(true, Ordering::Release);
         self.shared.inner.lock().closed = true;
         self.shared.filled.notify_all();
         self.shared.filled_for_tasks.notify_waiters();

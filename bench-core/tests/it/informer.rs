@@ -6,7 +6,7 @@ use bench_core::{
     api::{Object, WatchEvent},
     cache::{
         AddOrigin, ControllerPlacement, DeltaObject, Informer, InformerSettings,
-        InlineEventHandler, NoObserver, ReflectorSettings, RunningInformer,
+        InlineEventHandler, NoObserver, QueueKind, ReflectorSettings, RunningInformer,
     },
 };
 use tokio::sync::mpsc;
@@ -58,6 +58,7 @@ fn start(
 ) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let settings = InformerSettings {
+        queue: QueueKind::DeltaFifo,
         resync_period: period,
         placement,
         reflector: ReflectorSettings::client_go(7),
@@ -216,6 +217,7 @@ async fn a_deletion_that_arrives_while_the_addition_is_handled_follows_it() {
     let (release, released) = std::sync::mpsc::channel();
     let placement = ControllerPlacement::Thread;
     let settings = InformerSettings {
+        queue: QueueKind::DeltaFifo,
         resync_period: None,
         placement,
         reflector: ReflectorSettings::client_go(7),

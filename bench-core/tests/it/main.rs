@@ -1,13 +1,18 @@
 //! Tests of the whole crate, by component.
 
+mod atomic_fifo;
 mod delta_fifo;
 mod delta_fifo_model;
+mod event_queues_model;
 mod http_list_watch;
 mod indexer;
 mod informer;
 mod instruments;
 mod model;
+mod process;
+mod real_fifo;
 mod reflector;
+mod rendering;
 mod scripted;
 mod shared_informer;
 mod tidy;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use bench_core::{
     api::{Object, WatchEvent},
     cache::{
-        AddHandlerError, AddOrigin, DeltaObject, NoObserver, ReflectorSettings,
+        AddHandlerError, AddOrigin, DeltaObject, NoObserver, QueueKind, ReflectorSettings,
         ResourceEventHandler, SharedInformer, SharedInformerSettings, SyncError,
     },
 };
@@ -60,6 +60,7 @@ fn log(panics_on: &'static str) -> (Log, mpsc::UnboundedReceiver<String>) {
 fn informer(period: u64) -> SharedInformer<Object, NoObserver> {
     let default_resync_period = Duration::from_secs(period);
     let settings = SharedInformerSettings {
+        queue: QueueKind::DeltaFifo,
         default_resync_period,
         reflector: ReflectorSettings::client_go(7),
     };

@@ -7,9 +7,9 @@ use bench_core::{
     api::{Object, ResourceVersion},
     cache::{
         AddOrigin, ControllerPlacement, DeltaObject, HandlerRegistration, Indexer, Informer,
-        InformerSettings, InlineEventHandler, Notification, QueueLength, ReflectorSettings,
-        ResourceEventHandler, RunningInformer, SharedInformer, SharedInformerSettings,
-        index_by_namespace,
+        InformerSettings, InlineEventHandler, Notification, QueueKind, QueueLength,
+        ReflectorSettings, ResourceEventHandler, RunningInformer, SharedInformer,
+        SharedInformerSettings, index_by_namespace,
     },
     list_watch::HttpListWatch,
     measure::clock::MonotonicTime,
@@ -90,6 +90,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Plain => {
             let placement = ControllerPlacement::Thread;
             let informer_settings = InformerSettings {
+                queue: QueueKind::DeltaFifo,
                 resync_period: settings.resync_period,
                 placement,
                 reflector,
@@ -108,6 +109,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Shared => {
             let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
             let informer_settings = SharedInformerSettings {
+                queue: QueueKind::DeltaFifo,
                 default_resync_period,
                 reflector,
             };

@@ -251,7 +251,10 @@ where
                 Some(Ok(WatchEvent::Error(status))) => return WatchOutcome::ErrorEvent(status),
                 Some(Ok(WatchEvent::Bookmark {
                     resource_version, ..
-                })) => resource_version,
+                })) => {
+                    self.queue.bookmark(&resource_version);
+                    resource_version
+                }
                 Some(Ok(event)) => match self.store(event) {
                     Some(resource_version) => resource_version,
                     None => continue,

@@ -24,9 +24,9 @@ use crate::{
 };
 
 use super::{
-    AddOrigin, Controller, DeltaFifo, Indexer, Indexers, InformerObserver, KnownObjects, Lister,
-    Notification, Popped, QueueHandle, QueueLength, Reflector, ReflectorSettings,
-    ResourceEventHandler, ResyncTimer, ShouldResync, controller::process_deltas,
+    AddOrigin, AnyQueue, Controller, Indexer, Indexers, InformerObserver, KnownObjects, Lister,
+    Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector, ReflectorSettings,
+    ResourceEventHandler, ResyncTimer, ShouldResync, process_popped,
 };
 use listener::Listener;
 pub use listener::{HandlerRegistration, SyncError};
@@ -36,6 +36,8 @@ use processor::{Phase, Processor};
 /// How a shared informer is set up.
 #[derive(Debug, Clone)]
 pub struct SharedInformerSettings {
+    /// Generation of the queue.
+    pub queue: QueueKind,
     /// Resync period of handlers that ask for none of their own, and at first the period at which due handlers are looked
     /// for; zero disables every resync.
     pub default_resync_period: Duration,
@@ -54,7 +56,7 @@ pub enum AddHandlerError {
 /// The shared informer. Every method may be called from a handler.
 pub struct SharedInformer<T, O> {
     indexer: Arc<Indexer<T>>,
-    queue: QueueHandle<T, DeltaFifo<T>, O>,
+    queue: QueueHandle<T, AnyQueue<T>, O>,
     // Held for the whole of one item's distribution, so that a late handler sees neither gap nor double.
     processor: Arc<Mutex<Processor<T>>>,
     observer: O,
@@ -80,7 +82,8 @@ where
     pub fn new(settings: SharedInformerSettings, indexers: Indexers<T>, observer: O) -> Self {
         let indexer = Arc::new(Indexer::new(indexers));
         let known_objects: Arc<dyn KnownObjects<T>> = Arc::<Indexer<T>>::clone(&indexer);
-        let queue = QueueHandle::new(DeltaFifo::for_informer(known_objects), observer.clone());
+        let queue = AnyQueue::for_informer(settings.queue, known_objects);
+        let queue = QueueHandle::new(queue, observer.clone());
         Self {
             indexer,
             queue,
@@ -181,11 +184,11 @@ where
         let observer = self.observer.clone();
         let process = move |popped: &Popped<T>, indexer: &Indexer<T>| {
             let processor = processor.lock();
-            process_deltas(popped, indexer, |delta_type, notification| {
+            process_popped(popped, indexer, |delta_type, notification| {
                 observer.delivering(delta_type, &notification);
                 processor.distribute(&notification);
                 observer.delivered(delta_type, &notification);
-            });
+            })
         };
         let mut tasks = self.tasks.lock();
         tasks
@@ -214,7 +217,7 @@ where
         self.queue.wait_until_synced().await;
     }
 
-    /// Pending keys and deltas of the queue; takes no lock.
+    /// What is pending in the queue; takes no lock.
     pub fn queue_length(&self) -> QueueLength {
         self.queue.length()
     }
@@ -237,7 +240,8 @@ where
         self.queue.end_resyncs();
     }
 
-    /// Stops the reflector, works off the queue, then stops the handlers; what they have buffered is dropped.
+    /// Stops the reflector, works off or leaves the queue (see [`QueueKind::after_close`]), then stops the handlers; what they
+    /// have buffered is dropped.
     pub async fn stop(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.reflector.shutdown().await;

@@ -6,8 +6,8 @@ use bench_core::{
     api::{KeyError, KubeObject as _, ObjectKey, ResourceVersion},
     cache::{
         AddOrigin, DeltaObject, Deltas, EventQueue as _, IndexError, IndexFunc, Indexer,
-        LockWhileProcessing, NoObserver, NothingToPop, Notification, Popped, QueueError,
-        QueueHandle, Tombstone, process_deltas,
+        LockWhileProcessing, NoObserver, NothingToPop, Notification, Popped, PoppedItem,
+        QueueError, QueueHandle, Tombstone, process_popped,
     },
 };
 
@@ -15,7 +15,7 @@ use super::{
     object::{ObjectSpec, TraceObject, indexers},
     queues::{Faults, Known, SharedQueue},
     text,
-    trace::{Header, Operation, Process, SetupOption, Trace},
+    trace::{Header, Operation, Preset, Process, SetupOption, Trace},
 };
 
 /// A queue, the store behind it and the handler, as [`Header`] sets them up.
@@ -25,6 +25,7 @@ pub struct Replay {
     queue: QueueHandle<TraceObject, SharedQueue, NoObserver>,
     known: Arc<Known>,
     indexer: Arc<Indexer<TraceObject>>,
+    preset: Preset,
     last_popped: Option<Deltas<TraceObject>>,
     // The fields of the last outcome that are left out while they stay the same.
     last_queue: String,
@@ -61,6 +62,7 @@ impl Replay {
             shared,
             known,
             indexer,
+            preset: header.preset,
             last_popped: None,
             last_queue: String::new(),
             last_store: String::new(),
@@ -89,9 +91,9 @@ impl Replay {
         push_if_changed(out, &mut self.last_queue, "queue", |out| {
             shared.push_pending(out);
         });
-        let indexer = &self.indexer;
+        let (indexer, preset) = (&self.indexer, self.preset);
         push_if_changed(out, &mut self.last_store, "store", |out| {
-            push_stored(out, indexer);
+            push_stored(out, indexer, preset);
         });
         out.push('}');
     }
@@ -103,10 +105,10 @@ impl Replay {
         }
         match operation {
             Operation::Restore => match &self.last_popped {
-                Some(deltas) => class(self.shared.0.lock().add_if_not_present(deltas.clone())),
+                Some(deltas) => class(self.shared.add_if_not_present(deltas.clone())),
                 None => "nothing",
             },
-            Operation::RestoreNothing => class(self.shared.0.lock().add_if_not_present(Vec::new())),
+            Operation::RestoreNothing => class(self.shared.add_if_not_present(Vec::new())),
             Operation::Faults { failing, missing } => {
                 *self.known.faults.lock() = Faults {
                     failing: failing.clone(),
@@ -118,7 +120,10 @@ impl Replay {
             Operation::StoreDelete { object } => {
                 class(self.indexer.delete(&DeltaObject::Object(object.object())))
             }
-            Operation::StoreReplace { objects, .. } => class(self.indexer.replace(made(objects))),
+            Operation::StoreReplace { objects, rv } => {
+                let version = ResourceVersion::from(&**rv);
+                class(self.indexer.replace(&made(objects), &version))
+            }
             Operation::AddIndexers { index } => {
                 let by_namespace: IndexFunc<TraceObject> = Arc::new(|object: &TraceObject| {
                     object
@@ -127,7 +132,11 @@ impl Replay {
                         .unwrap_or_default()
                 });
                 let added = HashMap::from([(index.clone(), by_namespace)]);
-                match self.indexer.add_indexers(added) {
+                let result = match self.preset {
+                    Preset::DeltaFifo => self.indexer.add_indexers(added),
+                    _ => self.indexer.add_indexers_at_any_time(added),
+                };
+                match result {
                     Ok(()) => "ok",
                     Err(IndexError::NotEmpty) => "not-empty",
                     Err(IndexError::Conflict(_)) => "conflict",
@@ -141,7 +150,7 @@ impl Replay {
     fn pop(&mut self, process: Process, during: &[Operation], out: &mut String) {
         let mut last_popped = None;
         let popped = self.queue.try_pop(|popped| {
-            last_popped = Some(popped.deltas.clone());
+            last_popped = Some(popped.item.deltas().to_vec());
             self.push_popped(popped, during, out);
             if process == Process::Apply {
                 text::push_texts(out, "calls", &calls(popped, &self.indexer));
@@ -154,7 +163,7 @@ impl Replay {
         }
         if let Some(deltas) = last_popped {
             if process == Process::Requeue {
-                let requeued = self.shared.0.lock().add_if_not_present(deltas.clone());
+                let requeued = self.shared.add_if_not_present(deltas.clone());
                 requeued.expect("a popped key has a key");
             }
             self.last_popped = Some(deltas);
@@ -164,7 +173,18 @@ impl Replay {
     // Appends what the process function was handed, and runs what the trace says happens meanwhile.
     fn push_popped(&self, popped: &Popped<TraceObject>, during: &[Operation], out: &mut String) {
         out.push_str("popped\"");
-        text::push_strings(out, "deltas", &popped.deltas, text::push_delta);
+        match &popped.item {
+            PoppedItem::Deltas(deltas) | PoppedItem::Batch(deltas) => {
+                text::push_strings(out, "deltas", deltas, text::push_delta);
+            }
+            PoppedItem::ReplacedAll(replaced) => {
+                text::push_strings(out, "deltas", [replaced], text::push_replaced_all);
+            }
+            PoppedItem::SyncAll => out.push_str(",\"deltas\":[\"SA\"]"),
+            PoppedItem::Bookmark(version) => {
+                text::push_strings(out, "deltas", [version], text::push_bookmark);
+            }
+        }
         if popped.origin == AddOrigin::InitialList {
             out.push_str(",\"initial\":true");
         }
@@ -230,6 +250,10 @@ fn write_to_queue(
             class(queue.replace(made(objects), &ResourceVersion::from(&**rv)))
         }
         Operation::Resync => class(queue.resync()),
+        Operation::Bookmark { rv } => {
+            queue.bookmark(&ResourceVersion::from(&**rv));
+            "ok"
+        }
         Operation::Close => {
             queue.close();
             "ok"
@@ -241,7 +265,7 @@ fn write_to_queue(
 // Applies what was popped to the store; the calls of the handler as text.
 fn calls(popped: &Popped<TraceObject>, indexer: &Indexer<TraceObject>) -> Vec<String> {
     let mut calls = Vec::new();
-    process_deltas(popped, indexer, |_, notification| {
+    let processed = process_popped(popped, indexer, |_, notification| {
         let mut call = String::new();
         match &notification {
             Notification::Added { object, origin } => {
@@ -262,6 +286,18 @@ fn calls(popped: &Popped<TraceObject>, indexer: &Indexer<TraceObject>) -> Vec<St
         }
         calls.push(call);
     });
+    // An error is dropped, as a controller does.
+    drop(processed);
+    // Upstream reads these from a map: deletions that a list made, and everything that a resync touches.
+    match popped.item {
+        PoppedItem::ReplacedAll(_) => {
+            let is_deletion = |call: &&String| call.starts_with("delete ");
+            let deletions = calls.iter().take_while(is_deletion).count();
+            calls[..deletions].sort_unstable();
+        }
+        PoppedItem::SyncAll => calls.sort_unstable(),
+        PoppedItem::Deltas(_) | PoppedItem::Batch(_) | PoppedItem::Bookmark(_) => {}
+    }
     calls
 }
 
@@ -279,13 +315,18 @@ fn class<T>(result: Result<T, impl Into<QueueError>>) -> &'static str {
     }
 }
 
-fn push_stored(out: &mut String, indexer: &Indexer<TraceObject>) {
+fn push_stored(out: &mut String, indexer: &Indexer<TraceObject>, preset: Preset) {
     let mut keys = indexer.list_keys();
     keys.sort_unstable();
     text::push_strings(out, "store", keys, |out, key| {
         let object = indexer.get_by_key(&key).expect("it was listed");
         text::push_object(out, &object);
     });
+    let version = indexer.resource_version();
+    // Earlier releases do not tell it.
+    if preset == Preset::AtomicFifo && !version.is_unset() {
+        out.extend([",\"store_rv\":\"", &version.to_string(), "\""]);
+    }
 }
 
 // Appends a field where it differs from the last outcome's.

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use bench_core::cache::{Delta, DeltaObject, DeltaType};
+use bench_core::{
+    api::ResourceVersion,
+    cache::{Delta, DeltaObject, DeltaType, ReplacedAll},
+};
 
 use super::object::TraceObject;
 
@@ -65,6 +68,20 @@ pub(super) fn push_delta(text: &mut String, delta: &Delta<TraceObject>) {
         DeltaType::Sync => "S ",
     });
     push_delta_object(text, &delta.object);
+}
+
+/// Appends a whole list.
+pub(super) fn push_replaced_all(text: &mut String, replaced: &ReplacedAll<TraceObject>) {
+    write!(text, "RA @{}", replaced.resource_version).expect("a string can grow");
+    for object in &replaced.objects {
+        text.push(' ');
+        push_object(text, object);
+    }
+}
+
+/// Appends a bookmark.
+pub(super) fn push_bookmark(text: &mut String, resource_version: &ResourceVersion) {
+    write!(text, "B @{resource_version}").expect("a string can grow");
 }
 
 /// Appends a field that is an array of strings; none if there are none.

@@ -63,13 +63,19 @@ fn features(trace: &Trace, outcomes: &str) -> HashSet<String> {
 }
 
 fn kind(operation: &Operation) -> String {
-    let name = format!("{operation:?}");
+    let name = match operation {
+        Operation::Work(operation) => format!("{operation:?}"),
+        _ => format!("{operation:?}"),
+    };
     let end = name.find([' ', '{', '(']).unwrap_or(name.len());
     name[..end].to_owned()
 }
 
+// Without the item that was got, or a delay.
 fn result(outcome: &str) -> &str {
-    outcome.split('"').nth(3).unwrap_or("")
+    let result = outcome.split('"').nth(3).unwrap_or("");
+    let word = result.split(' ').next().unwrap_or("");
+    word.trim_end_matches(|digit: char| digit.is_ascii_digit())
 }
 
 // The outcome with each object as one letter; the content of queue and store as whether it changed.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng, seq::IndexedRandom as _};
 
 use super::{
+    generate_work,
     object::{BITS_INDEX, ObjectSpec, REFUSED_VALUE, SPOILED_VALUE},
     trace::{Header, Operation, Preset, Process, SetupOption, Trace},
 };
@@ -87,6 +88,9 @@ struct Generator {
 
 /// The trace of a seed; the same on every machine.
 pub fn generate(preset: Preset, seed: u64) -> Trace {
+    if preset == Preset::WorkQueue {
+        return generate_work::generate(seed);
+    }
     let mut generator = Generator::new(preset, seed);
     let longest = *[4_usize, 12, 40, 120]
         .choose(&mut generator.random)

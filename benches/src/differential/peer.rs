@@ -25,7 +25,13 @@ impl Peer {
     /// # Errors
     /// If it cannot be started.
     pub fn start(programs: &Path, preset: Preset) -> io::Result<Self> {
-        let mut child = Command::new(programs.join(preset.line()))
+        // That of the work queue is a test: see there.
+        let arguments: &[&str] = match preset {
+            Preset::WorkQueue => &["-test.run=^TestReplay$", "-test.timeout=0"],
+            _ => &[],
+        };
+        let mut child = Command::new(programs.join(preset.program()))
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

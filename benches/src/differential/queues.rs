@@ -47,6 +47,9 @@ enum Queue {
 
 impl SharedQueue {
     /// The queue of a trace.
+    ///
+    /// # Panics
+    /// If that is a work queue.
     pub(super) fn new(header: &Header, known: &Arc<Known>) -> Self {
         let known_objects: Arc<dyn KnownObjects<TraceObject>> = Arc::<Known>::clone(known);
         let transformer = header
@@ -76,6 +79,7 @@ impl SharedQueue {
                 batch_size,
                 transformer,
             })),
+            Preset::WorkQueue => panic!("a work queue is replayed elsewhere"),
         };
         Self(Arc::new(Mutex::new(queue)))
     }

@@ -16,6 +16,7 @@ use super::{
     queues::{Faults, Known, SharedQueue},
     text,
     trace::{Header, Operation, Preset, Process, SetupOption, Trace},
+    work,
 };
 
 /// A queue, the store behind it and the handler, as [`Header`] sets them up.
@@ -34,6 +35,9 @@ pub struct Replay {
 
 /// The outcomes of a whole trace, one a line.
 pub fn replay(trace: &Trace) -> String {
+    if trace.header.preset == Preset::WorkQueue {
+        return work::replay(trace);
+    }
     let mut replay = Replay::new(&trace.header);
     let mut outcomes = String::new();
     for operation in &trace.operations {

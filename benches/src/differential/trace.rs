@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::object::ObjectSpec;
+use super::{object::ObjectSpec, work::WorkOperation};
 
 /// The queue of which release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub enum Preset {
     RealFifo,
     /// `RealFIFO` of 0.36 and later: atomic events.
     AtomicFifo,
+    /// No queue of deltas, but the rate-limiting, delaying work queue.
+    #[serde(rename = "workqueue")]
+    WorkQueue,
 }
 
 /// What makes a trace's queue other than an informer's.
@@ -28,6 +31,18 @@ pub enum SetupOption {
     EmitSync,
     /// The store has two indexes.
     Indexes,
+    /// The rate limiter of a work queue; a controller's default without.
+    LimiterBucket,
+    /// As above.
+    LimiterExponential,
+    /// As above.
+    LimiterFastSlow,
+    /// As above.
+    LimiterItemBased,
+    /// As above.
+    LimiterMaxOf,
+    /// As above.
+    LimiterMaxWait,
     /// The queue knows no store.
     NoKnownObjects,
     /// Objects are transformed: see [`super::object::transform`].
@@ -137,15 +152,19 @@ pub enum Operation {
         value: String,
         object: ObjectSpec,
     },
+    /// Something with a work queue.
+    #[serde(untagged)]
+    Work(WorkOperation),
 }
 
 impl Preset {
     /// All, oldest first.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::DeltaFifo,
         Self::RealFifoPerEvent,
         Self::RealFifo,
         Self::AtomicFifo,
+        Self::WorkQueue,
     ];
 
     /// The name in commands, traces and results.
@@ -155,16 +174,18 @@ impl Preset {
             Self::RealFifoPerEvent => "real-fifo-per-event",
             Self::RealFifo => "real-fifo",
             Self::AtomicFifo => "atomic-fifo",
+            Self::WorkQueue => "workqueue",
         }
     }
 
-    /// The folder of the Go program that has this queue, and the program's name.
-    pub fn line(self) -> &'static str {
+    /// The name of the Go program that has this queue.
+    pub fn program(self) -> &'static str {
         match self {
             Self::DeltaFifo => "v0.27",
             Self::RealFifoPerEvent => "v0.34",
             Self::RealFifo => "v0.35",
             Self::AtomicFifo => "v0.37",
+            Self::WorkQueue => "workqueue",
         }
     }
 }

@@ -53,7 +53,7 @@ pub struct RunningInformer<T, O> {
 
 impl Informer {
     /// Starts listing, watching and calling `handler`. Must be called in a tokio runtime; with
-    /// [`ControllerPlacement::Thread`] that runtime needs more than one worker, since the reflector waits for the handler.
+    /// [`ControllerPlacement::Thread`] that runtime needs more than one worker, since the reflector may wait for the handler.
     ///
     /// # Errors
     /// If the controller's thread cannot be made.
@@ -134,7 +134,7 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
         Lister::new(Arc::clone(&self.indexer))
     }
 
-    /// Whether the whole first list has been handled. Waits for a running handler.
+    /// Whether the whole first list has been handled. Waits for a running handler unless the queue is unlocked for it.
     pub fn has_synced(&self) -> bool {
         self.queue.has_synced()
     }

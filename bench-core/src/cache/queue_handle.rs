@@ -26,6 +26,8 @@ pub struct QueueLength {
     pub keys: u64,
     /// Deltas; a whole list, a whole resync and a bookmark count as one each.
     pub deltas: u64,
+    /// Deltas that were popped and are being processed; they are in neither of the others.
+    pub in_process: u64,
 }
 
 /// A queue shared by its producers and its one consumer. Every method takes the one lock, so a producer waits for a handler
@@ -46,6 +48,7 @@ struct Shared<Q, O> {
     // A copy of the length that can be read without the lock.
     keys: AtomicU64,
     deltas: AtomicU64,
+    in_process: AtomicU64,
     // Known without the lock, which a handler may hold.
     closing: AtomicBool,
     // See `end_resyncs`.
@@ -77,6 +80,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             filled_for_tasks: Notify::new(),
             keys: 0.into(),
             deltas: 0.into(),
+            in_process: 0.into(),
             closing: false.into(),
             resyncs_ended: false.into(),
             synced: watch::Sender::new(false),
@@ -151,17 +155,22 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         }
     }
 
-    /// Whether the first list has been popped. Waits for the lock, hence for a handler that runs under it.
+    /// Whether the first list has been popped and, in an [`super::AtomicFifo`], processed. Waits for the lock, hence for a
+    /// handler that runs under it.
     pub fn has_synced(&self) -> bool {
         self.shared.inner.lock().queue.has_synced()
     }
 
-    /// Pending keys and deltas after the last write or pop; takes no lock.
+    /// What was pending after the last write or pop; takes no lock. All three at 0 mean that nothing was left to do.
     pub fn length(&self) -> QueueLength {
         let load = |number: &AtomicU64| number.load(Ordering::Acquire);
+        // What is popped is counted as in process before it is no more counted as pending; so in this order.
+        let (keys, deltas) = (load(&self.shared.keys), load(&self.shared.deltas));
+        let in_process = load(&self.shared.in_process);
         QueueLength {
-            keys: load(&self.shared.keys),
-            deltas: load(&self.shared.deltas),
+            keys,
+            deltas,
+            in_process,
         }
     }
 
@@ -238,6 +247,8 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     ) {
         let observer = &self.shared.observer;
         observer.lock_acquired(QueueOperation::Pop);
+        let in_process = popped.item.deltas().len().max(1) as u64;
+        self.shared.in_process.store(in_process, Ordering::Release);
         self.publish_length(&inner.queue);
         observer.popped(popped);
         match popped.lock {
@@ -252,6 +263,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             }
         }
         inner.queue.processed();
+        self.shared.in_process.store(0, Ordering::Release);
         self.publish_synced(&inner.queue);
         observer.lock_released(QueueOperation::Pop);
     }

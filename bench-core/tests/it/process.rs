@@ -371,3 +371,60 @@ fn batches_of_two_and_of_a_thousand_lead_to_the_same_calls() {
     });
     assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
 }
+
+/// A case of a public report: a ghost, whose deletion went by while its addition was still pending.
+#[test]
+fn an_object_that_only_the_queue_knows_is_deleted_by_a_list_without_it() {
+    for kind in QueueKind::ALL {
+        for (cached, script, first) in [
+            (&[][..], "+a:5 =@9", "add a@5"),
+            (&[("a", 3)], "~a:5 =@9", "update a@3 a@5"),
+        ] {
+            let indexer = indexer(cached);
+            let mut queue = queue_of(kind, &indexer);
+            run(&mut queue, script);
+            assert!(queue.has_synced(), "an event before the first list");
+            let calls = drain(&mut queue, &indexer);
+            assert_eq!(calls, [first, "unknown delete a@5"], "{}", kind.name());
+            assert!(indexer.is_empty());
+        }
+    }
+}
+
+/// A case of a public report: synced too early.
+#[test]
+fn a_first_list_counts_only_when_its_deletions_were_told() {
+    for kind in QueueKind::ALL {
+        let indexer = indexer(&[("a", 1), ("b", 2)]);
+        let mut queue = queue_of(kind, &indexer);
+        run(&mut queue, "=b:3@4");
+        let mut calls = Vec::new();
+        while !queue.has_synced() {
+            let popped = queue.pop().expect("not synced, so not empty");
+            calls.extend(calls_of(&indexer, &popped));
+            queue.processed();
+        }
+        calls.sort_unstable();
+        assert_eq!(calls, ["unknown delete a@1", "update b@2 b@3"]);
+        assert!(queue.is_empty(), "{}", kind.name());
+    }
+}
+
+/// A case of a public report, the one that only an unlocked queue can have: a resync while a deletion is being handled.
+#[test]
+fn a_resync_while_a_deletion_is_handled_brings_nothing_back() {
+    let indexer = indexer(&[("a", 5)]);
+    let mut queue = queue_of(QueueKind::AtomicFifo, &indexer);
+    run(&mut queue, "-a:6");
+    let popped = queue.pop().unwrap();
+    assert_eq!(popped.lock, LockWhileProcessing::Release);
+    let mut calls = Vec::new();
+    process_popped(&popped, &indexer, |_, notification| {
+        calls.push(call(&notification));
+        run(&mut queue, "resync");
+    })
+    .unwrap();
+    queue.processed();
+    calls.extend(drain(&mut queue, &indexer));
+    assert_eq!(calls, ["delete a@6"]);
+}

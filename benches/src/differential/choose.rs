@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::trace::{Operation, Trace};
+use super::{
+    trace::{Operation, Trace},
+    work::WorkOperation,
+};
 
 /// Takes, again and again, the trace that shows most that the ones taken do not, for each of its operations; until nothing is
 /// left to show or `most_operations` are taken. `traces` come with their outcomes.
@@ -41,6 +44,7 @@ fn features(trace: &Trace, outcomes: &str) -> HashSet<String> {
     let mut features = HashSet::new();
     let mut before = String::new();
     let mut faults = "";
+    let mut work = WorkSeen::default();
     for (operation, outcome) in trace.operations.iter().zip(outcomes.lines()) {
         let shape = shape(outcome);
         let kind = kind(operation);
@@ -56,10 +60,44 @@ fn features(trace: &Trace, outcomes: &str) -> HashSet<String> {
             };
         }
         features.insert(format!("{faults} {kind} {shape}"));
+        if let Operation::Work(operation) = operation {
+            features.insert(format!("{kind} {}", work.look(operation, outcome)));
+        }
         features.insert(format!("{before} then {kind}"));
         before = kind;
     }
     features
+}
+
+/// What a work queue's outcomes do not say by themselves.
+#[derive(Default)]
+struct WorkSeen {
+    handed_out: HashSet<String>,
+    length: u64,
+}
+
+impl WorkSeen {
+    // Whether the item is being processed, whether the queue got longer or shorter, and whether it is shutting down.
+    fn look(&mut self, operation: &WorkOperation, outcome: &str) -> String {
+        let fields: serde_json::Value = serde_json::from_str(outcome).unwrap_or_default();
+        let processed = match operation {
+            WorkOperation::Add { item }
+            | WorkOperation::AddAfter { item, .. }
+            | WorkOperation::AddRateLimited { item } => self.handed_out.contains(item),
+            _ => false,
+        };
+        if let Some((word, item)) = fields["result"].as_str().and_then(|it| it.split_once(' ')) {
+            match word {
+                "got" => self.handed_out.insert(item.to_owned()),
+                "done" => self.handed_out.remove(item),
+                _ => false,
+            };
+        }
+        let length = fields["len"].as_u64().unwrap_or(0);
+        let change = length.cmp(&std::mem::replace(&mut self.length, length));
+        let shutting_down = fields["shutting_down"].as_bool().unwrap_or(false);
+        format!("{processed} {change:?} {shutting_down}")
+    }
 }
 
 fn kind(operation: &Operation) -> String {

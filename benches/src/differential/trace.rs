@@ -45,7 +45,7 @@ pub enum SetupOption {
     LimiterMaxWait,
     /// The queue knows no store.
     NoKnownObjects,
-    /// Objects are transformed: see [`super::object::transform`].
+    /// Objects are transformed: most get something added, one value is refused, and one loses its metadata.
     Transformer,
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Benches go through the driver that users run: [`QueueHandle`], locked and waking.
 
+pub mod differential;
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bench_core::{

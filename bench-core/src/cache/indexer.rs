@@ -286,7 +286,7 @@ impl<T: KubeObject> Indexer<T> {
             .unwrap_or_default()
     }
 
-    /// Adds indexes to an empty cache, as 0.27 allows.
+    /// Adds indexes to an empty cache, as client-go allows up to 0.29.
     ///
     /// # Errors
     /// [`IndexError::NotEmpty`] if there are objects, [`IndexError::Conflict`] if a name is taken.
@@ -295,9 +295,23 @@ impl<T: KubeObject> Indexer<T> {
         if !state.items.is_empty() {
             return Err(IndexError::NotEmpty);
         }
+        state.add_indexers(indexers)
+    }
+
+    /// Adds indexes at any time and puts what the cache holds into them, as client-go does from 0.30 on. Readers wait.
+    ///
+    /// # Errors
+    /// [`IndexError::Conflict`] if a name is taken.
+    pub fn add_indexers_at_any_time(&self, indexers: Indexers<T>) -> Result<(), IndexError> {
+        self.state.write().add_indexers(indexers)
+    }
+}
+
+impl<T> State<T> {
+    fn add_indexers(&mut self, indexers: Indexers<T>) -> Result<(), IndexError> {
         let taken: BTreeSet<_> = indexers
             .keys()
-            .filter(|name| state.indexers.contains_key(*name))
+            .filter(|name| self.indexers.contains_key(*name))
             .cloned()
             .collect();
         if !taken.is_empty() {
@@ -306,14 +320,14 @@ impl<T: KubeObject> Indexer<T> {
             ));
         }
         for (name, function) in indexers {
-            state.indices.insert(name.clone(), HashMap::new());
-            state.indexers.insert(name, function);
+            let mut index = HashMap::new();
+            fill_index(&mut index, &function, &self.items);
+            self.indices.insert(name.clone(), index);
+            self.indexers.insert(name, function);
         }
         Ok(())
     }
-}
 
-impl<T> State<T> {
     fn reached(&mut self, resource_version: Option<ResourceVersion>) {
         if let Some(resource_version) = resource_version {
             self.resource_version = resource_version;
@@ -359,11 +373,7 @@ impl<T> State<T> {
     fn index_everything(&mut self) {
         for (name, function) in &self.indexers {
             let index = self.indices.entry(name.clone()).or_default();
-            for (key, object) in &self.items {
-                for value in function(object) {
-                    index.entry(value).or_default().insert(key.clone());
-                }
-            }
+            fill_index(index, function, &self.items);
         }
     }
 
@@ -406,6 +416,18 @@ fn version_of<T: KubeObject>(object: &DeltaObject<T>) -> Option<ResourceVersion>
     match object {
         DeltaObject::Object(object) => Some(object.resource_version()),
         DeltaObject::FinalStateUnknown(_) => None,
+    }
+}
+
+fn fill_index<T>(
+    index: &mut HashMap<String, HashSet<ObjectKey>>,
+    function: &IndexFunc<T>,
+    items: &HashMap<ObjectKey, Arc<T>>,
+) {
+    for (key, object) in items {
+        for value in function(object) {
+            index.entry(value).or_default().insert(key.clone());
+        }
     }
 }
 

@@ -158,6 +158,23 @@ fn indexes_can_be_added_only_to_an_empty_cache_and_under_a_new_name() {
     );
 }
 
+#[test]
+fn indexes_that_are_added_later_hold_what_the_cache_holds() {
+    let indexer = Indexer::new(HashMap::new());
+    indexer.add(&object("a", 1)).unwrap();
+    indexer.add(&object("b", 2)).unwrap();
+    indexer
+        .add_indexers_at_any_time(index_by_namespace())
+        .unwrap();
+    assert_eq!(indexer.index_keys(NAMESPACE_INDEX, "t").unwrap().len(), 2);
+    indexer.remove(&ObjectKey::new("t", "a"));
+    assert_eq!(indexer.index_keys(NAMESPACE_INDEX, "t").unwrap().len(), 1);
+    assert_eq!(
+        indexer.add_indexers_at_any_time(index_by_namespace()),
+        Err(IndexError::Conflict(NAMESPACE_INDEX.to_owned()))
+    );
+}
+
 /// `TestThreadSafeStoreRV`, but for its object without metadata, which cannot exist here.
 #[test]
 fn the_caches_version_is_the_last_writes_and_not_the_highest() {

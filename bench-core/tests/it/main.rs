@@ -20,5 +20,6 @@ mod shared_informer;
 mod tidy;
 mod verify;
 mod workqueue;
+mod workqueue_client_go;
 mod workqueue_model;
 mod workqueue_rate_limiters;

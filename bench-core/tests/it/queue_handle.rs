@@ -6,7 +6,7 @@ use bench_core::{
     api::{Object, ObjectKey},
     cache::{
         AnyQueue, Controller, Indexer, KnownObjects, NoObserver, Popped, PoppedItem, QueueHandle,
-        QueueKind,
+        QueueKind, QueueLength,
     },
 };
 
@@ -84,7 +84,11 @@ fn a_closed_queue_still_hands_out_what_it_holds_and_takes_writes() {
         let (queue, _) = handle(kind);
         queue.close();
         queue.add(object("a", 1)).unwrap();
-        assert!(queue.pop_blocking(|item| assert_eq!(names(item), ["a"])));
+        assert!(queue.pop_blocking(|item| {
+            assert_eq!(names(item), ["a"]);
+            assert_eq!((queue.length().deltas, queue.length().in_process), (0, 1));
+        }));
+        assert_eq!(queue.length(), QueueLength::default());
         assert!(!queue.pop_blocking(|_| unreachable!("it is empty")));
     }
 }

@@ -2,18 +2,19 @@
 
 use anyhow::Context as _;
 use bench_core::{
-    api::{Resource, Scope},
+    api::Resource,
     measure::{
         environment::{capture, utc_now},
         record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant},
     },
 };
-use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState};
+use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use crate::{
     control_client::ControlClient,
+    discovery::{self, full_name},
     drive::{DriveSettings, Driven, Losses, drive},
     interrupt::Interrupt,
     plan::{Plan, PlannedTrial},
@@ -117,11 +118,14 @@ async fn run_trial(
         () = interrupt.pressed() => return Ok(Driven::not_measured()),
         started = ServerProcess::start(content, plan.scenario.seed, placement) => started?,
     };
-    let state = ControlClient::new(server.base_url()).state().await?;
-    let settings = settings(plan, trial, server.base_url(), &state)?;
-    if let Some(resource) = state
+    let control = ControlClient::new(server.base_url());
+    let resource = discovery::find(&control, &plan.scenario.cluster.resource).await?;
+    let settings = settings(plan, trial, server.base_url(), resource);
+    if let Some(resource) = control
+        .state()
+        .await?
         .resources
-        .get(&served_name(&plan.scenario.cluster.resource, &state)?)
+        .get(&full_name(&settings.resource))
     {
         record.variant.object_count = resource.objects;
         #[expect(
@@ -149,13 +153,12 @@ fn settings(
     plan: &Plan,
     trial: &PlannedTrial,
     base_url: &str,
-    state: &ServerState,
-) -> anyhow::Result<DriveSettings> {
+    resource: Resource,
+) -> DriveSettings {
     let scenario = &plan.scenario;
-    let name = &served_name(&scenario.cluster.resource, state)?;
     let variant = &trial.variant;
     let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
-        resource: name.clone(),
+        resource: full_name(&resource),
         rate_per_second: variant.churn_per_second,
         mix: ChurnMix {
             create: scenario.churn.mix.create,
@@ -175,9 +178,9 @@ fn settings(
         start_at_ns: None,
     });
     let handler = &scenario.handler;
-    Ok(DriveSettings {
+    DriveSettings {
         base_url: base_url.to_owned(),
-        resource: resource(name)?,
+        resource,
         queue: variant.queue.0,
         informer: variant.informer,
         handler: handler.kind,
@@ -192,42 +195,9 @@ fn settings(
         warm_up: variant.warm_up,
         window: variant.window,
         seed: scenario.seed + u64::from(trial.round),
-    })
-}
-
-/// The name under which the server knows a resource: a plural alone stands for the first group that has it.
-fn served_name(plural: &str, state: &ServerState) -> anyhow::Result<String> {
-    let names = || state.resources.keys();
-    let found = names().find(|name| *name == plural || name.split('.').next() == Some(plural));
-    let list = || names().map(String::as_str).collect::<Vec<_>>().join(", ");
-    found
-        .cloned()
-        .with_context(|| format!("the server has no {plural}: it serves {}", list()))
-}
-
-/// The resource of a plural, of what every server here serves.
-fn resource(plural: &str) -> anyhow::Result<Resource> {
-    let known = [
-        Resource::pods(),
-        Resource::nodes(),
-        Resource::configmaps(),
-        Resource::leases(),
-    ];
-    if let Some(resource) = known
-        .into_iter()
-        .find(|known| known.plural == plural.split('.').next().unwrap_or(plural))
-    {
-        return Ok(resource);
     }
-    let (plural, group) = plural.split_once('.').unwrap_or((plural, ""));
-    anyhow::ensure!(
-        !plural.is_empty(),
-        "a resource needs a plural, such as pods or deployments.apps"
-    );
-    Ok(Resource::named(group, "v1", plural, "", Scope::Namespaced))
 }
 
-/// A record of a trial that has not run.
 pub(crate) fn blank_record(
     plan: &Plan,
     trial: &PlannedTrial,

@@ -6,7 +6,8 @@ use bench_core::{
     api::{Object, ResourceVersion, WatchEvent},
     cache::{
         AddOrigin, ControllerPlacement, DeltaObject, Informer, InformerObserver,
-        InlineEventHandler, Popped, PoppedItem, QueueKind, QueueOperation, ResyncOutcome,
+        InlineEventHandler, NoObserver, Popped, PoppedItem, QueueKind, QueueOperation,
+        ResyncOutcome,
     },
 };
 use tokio::sync::mpsc;
@@ -14,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::{
     informer::{log, next, settings},
     scripted::{Answer, ScriptedServer, expired, object, page, text},
+    shared_informer,
 };
 
 /// Tells what it observes.
@@ -194,7 +196,14 @@ impl InlineEventHandler<Object> for Blocking {
         self.calls.send(call).expect("the test listens");
     }
 
-    fn on_delete(&mut self, _: &DeltaObject<Object>) {}
+    fn on_delete(&mut self, object: &DeltaObject<Object>) {
+        assert!(object.is_final_state_unknown());
+        let call = format!(
+            "unknown delete {}",
+            text(object.last_known().expect("seen"))
+        );
+        self.calls.send(call).expect("the test listens");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -239,5 +248,110 @@ async fn a_slow_handler_holds_up_the_reflector_of_every_queue_but_the_atomic() {
             assert_eq!(calls.recv().await.as_deref(), Some(expected));
         }
         informer.stop().await;
+    }
+}
+
+/// A case of a public report: the deletion of an object went by while the watch was broken.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_came_and_went_around_a_broken_watch_is_told_as_come_and_gone() {
+    for queue in QueueKind::ALL {
+        let answers = || {
+            let events = [
+                WatchEvent::Added(object("a", 11)),
+                WatchEvent::Error(Box::new(expired())),
+            ];
+            let stream = Answer::Stream(events.map(Ok).into());
+            ScriptedServer::new(vec![page(10, Vec::new()), stream, page(20, Vec::new())])
+        };
+        let settings = settings(queue, None, ControllerPlacement::Task);
+        let (handler, mut calls) = log();
+        let plain =
+            Informer::start(answers(), settings, handler, HashMap::new(), NoObserver).unwrap();
+        assert_eq!(
+            next(&mut calls, 2).await,
+            ["add a@11", "unknown delete a@11"],
+            "{}",
+            queue.name()
+        );
+        assert!(plain.indexer().is_empty());
+        let shared = shared_informer::informer(queue, 0);
+        let (handler, mut calls) = shared_informer::log("");
+        shared.add_event_handler(handler).unwrap();
+        shared.start(answers());
+        assert_eq!(next(&mut calls, 2).await, ["add a@11", "delete a@11"]);
+        assert!(shared.indexer().is_empty());
+    }
+}
+
+/// The same while the handler is busy, which only an unlocked queue can meet: addition and list are pending together.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_came_and_went_while_the_handler_was_busy_is_told_as_come_and_gone() {
+    /// Tells of lists in the queue.
+    #[derive(Clone)]
+    struct Lists(mpsc::UnboundedSender<usize>);
+    impl InformerObserver<Object> for Lists {
+        fn list_ended(&self, objects: usize, _: &ResourceVersion) {
+            self.0.send(objects).expect("the test listens");
+        }
+    }
+    let events = [
+        WatchEvent::Added(object("a", 11)),
+        WatchEvent::Error(Box::new(expired())),
+    ];
+    let server = ScriptedServer::new(vec![
+        page(10, vec![object("x", 5)]),
+        Answer::Stream(events.map(Ok).into()),
+        page(20, vec![object("x", 5)]),
+    ]);
+    let settings = settings(QueueKind::AtomicFifo, None, ControllerPlacement::Thread);
+    let (observer, mut lists) = mpsc::unbounded_channel();
+    let (sender, mut calls) = mpsc::unbounded_channel();
+    let (release, released) = std::sync::mpsc::channel();
+    let handler = Blocking {
+        calls: sender,
+        released,
+    };
+    let observer = Lists(observer);
+    let informer = Informer::start(server, settings, handler, HashMap::new(), observer).unwrap();
+    assert_eq!(next(&mut calls, 1).await, ["add"]);
+    assert_eq!((lists.recv().await, lists.recv().await), (Some(1), Some(1)));
+    assert_eq!(informer.queue_length().deltas, 2);
+    release.send(()).unwrap();
+    release.send(()).unwrap();
+    let expected = ["add", "unknown delete a@11", "update x@5 x@5"];
+    assert_eq!(next(&mut calls, 3).await, expected);
+    assert_eq!(informer.stop().await.len(), 1);
+}
+
+/// A case of a public report: a resync that hands out an older state after a newer one.
+#[tokio::test(start_paused = true)]
+async fn resyncs_between_changes_hand_out_no_older_state_and_nothing_after_the_deletion() {
+    for queue in QueueKind::ALL {
+        let (feed, stream) = mpsc::unbounded_channel();
+        let list = page(10, vec![object("a", 5)]);
+        let server = ScriptedServer::new(vec![list, Answer::Fed(stream)]);
+        let informer = shared_informer::informer(queue, 1);
+        let (handler, mut calls) = shared_informer::log("");
+        informer.add_event_handler(handler).unwrap();
+        informer.start(server);
+        assert_eq!(next(&mut calls, 1).await, ["initial add a@5"]);
+        for version in 6..9 {
+            assert_eq!(
+                next(&mut calls, 1).await,
+                [format!("update a@{0} a@{0}", version - 1)],
+                "{}",
+                queue.name()
+            );
+            feed.send(Ok(WatchEvent::Modified(object("a", version))))
+                .unwrap();
+            assert_eq!(
+                next(&mut calls, 1).await,
+                [format!("update a@{} a@{version}", version - 1)]
+            );
+        }
+        feed.send(Ok(WatchEvent::Deleted(object("a", 9)))).unwrap();
+        assert_eq!(next(&mut calls, 1).await, ["delete a@9"]);
+        let quiet = tokio::time::timeout(Duration::from_secs(10), calls.recv());
+        assert!(quiet.await.is_err(), "{}", queue.name());
     }
 }

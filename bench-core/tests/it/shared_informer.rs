@@ -15,7 +15,7 @@ use crate::scripted::{Answer, ScriptedServer, object, page, text};
 
 type Feed = mpsc::UnboundedSender<Result<WatchEvent<Object>, bench_core::list_watch::ApiError>>;
 
-struct Log {
+pub(crate) struct Log {
     calls: mpsc::UnboundedSender<String>,
     panics_on: &'static str,
 }
@@ -52,12 +52,12 @@ impl ResourceEventHandler<Object> for Log {
     }
 }
 
-fn log(panics_on: &'static str) -> (Log, mpsc::UnboundedReceiver<String>) {
+pub(crate) fn log(panics_on: &'static str) -> (Log, mpsc::UnboundedReceiver<String>) {
     let (calls, receiver) = mpsc::unbounded_channel();
     (Log { calls, panics_on }, receiver)
 }
 
-fn informer(queue: QueueKind, period: u64) -> SharedInformer<Object, NoObserver> {
+pub(crate) fn informer(queue: QueueKind, period: u64) -> SharedInformer<Object, NoObserver> {
     let default_resync_period = Duration::from_secs(period);
     let settings = SharedInformerSettings {
         queue,

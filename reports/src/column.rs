@@ -88,7 +88,7 @@ impl Column {
             Self::LockHold => "lock hold max",
             Self::LiveP50 => "live p50",
             Self::LiveP99 => "live p99",
-            Self::QueuePeak => "queue peak",
+            Self::QueuePeak => "queue peak, sampled",
             Self::ListenerPeak => "listener peak",
             Self::RssPeak => "RSS peak",
             Self::Repair => "time to repair",

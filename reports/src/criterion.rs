@@ -246,7 +246,7 @@ fn group_figure(group: &[Saved]) -> Result<Option<Figure>, ReportError> {
         slug: file_name(&group[0].group),
         title: group[0].group.clone(),
         caption: format!(
-            "Lower is better; a level line costs the same per element at every size. Markers are medians, bars criterion's confidence interval.{only_in_table}"
+            "Lower is better; a level line means that the cost per element does not change along the axis. Markers are medians, bars criterion's confidence interval.{only_in_table}"
         ),
     };
     side_by_side(words, &[panel], &entries).map(Some)

@@ -324,7 +324,7 @@ fn dedup_headline(cells: &[Cell<'_>]) -> String {
         ));
     }
     if let Some(share) = largest_skip(&above) {
-        parts.push(format!("above it up to {}", percent(share)));
+        parts.push(format!("above it {}", at_most(share)));
     }
     if let Some(share) = largest_skip(&shared) {
         parts.push(format!("the shared informer skipped {}", at_most(share)));

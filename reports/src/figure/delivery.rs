@@ -136,7 +136,8 @@ pub fn skip_causes(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure
     bar_figure(words, &names, &bars, axis).map(Some)
 }
 
-/// Share skipped against the load at the measured interval, with the curve of the work balance; `None` without a resync.
+/// Share skipped against the load at the measured interval, with the curve of the work balance; `None` where nothing was skipped and
+/// nothing should have been.
 ///
 /// # Errors
 ///
@@ -167,8 +168,11 @@ pub fn skip_against_load(
     let Some(highest) = all.iter().map(|point| point.0).max_by(f64::total_cmp) else {
         return Ok(None);
     };
-    let end = highest.max(1.2) * 1.08;
     let mut top = all.iter().map(|point| point.1).fold(0.0, f64::max);
+    if top == 0.0 && highest <= 1.0 {
+        return Ok(None);
+    }
+    let end = highest.max(1.2) * 1.08;
     for (index, live) in live_loads(cells).into_iter().enumerate() {
         let series = 5 - index;
         let curve = balance_curve(live, end);

@@ -152,12 +152,18 @@ pub(super) fn dedup(cells: &[Cell<'_>], figures: [Option<&Figure>; 2]) -> Markup
         .iter()
         .filter(|cell| cell.skip_share().is_some())
         .collect();
+    let highest = resynced
+        .iter()
+        .filter_map(|cell| cell.measured_load())
+        .fold(0.0, f64::max);
     html! {
         section id="dedup" {
             h2 { "Deduplication: what a resync skipped, and why" }
             @if resynced.is_empty() { p { "No resync was measured." } }
             @for figure in figures.into_iter().flatten() { h3 { (figure.title) } (bare_figure(figure)) }
-            @if !resynced.is_empty() && figures[1].is_none() { p { "No resync found a key pending, so none was skipped." } }
+            @if !resynced.is_empty() && figures[1].is_none() {
+                p { "No resync found a key pending, so none was skipped. The highest load was " (number(highest)) "; a plain informer skips from load 1 on." }
+            }
             @if !resynced.is_empty() {
                 details { summary { "Measured against the work balance, every variant" }
                     div.scroll { table {

@@ -25,6 +25,7 @@ mod queue_handle;
 mod real_fifo;
 mod reflector;
 mod shared_informer;
+mod warning;
 
 pub use any_queue::AnyQueue;
 pub use atomic_fifo::{AtomicEntry, AtomicFifo, AtomicFifoSettings};
@@ -50,10 +51,12 @@ pub use process::{
 pub use queue_handle::{NothingToPop, QueueHandle, QueueLength};
 pub use real_fifo::{PopUnit, RealFifo, RealFifoSettings};
 pub use reflector::{
-    AfterWatch, ListRecovery, Reflector, ReflectorSettings, ReflectorState, ResyncTimer,
-    RetryWithDeadline, ShouldResync, WatchOutcome,
+    AfterStream, AfterWatch, BackoffManagers, InitialVersions, ListRecovery, Observed, Reflector,
+    ReflectorError, ReflectorSettings, ReflectorState, ResyncTimer, RetryWithDeadline,
+    ShouldResync, StreamingList, WatchOutcome,
 };
 pub use shared_informer::{
     AddHandlerError, HandlerRegistration, ListenerPeriod, SharedInformer, SharedInformerSettings,
     SyncError, effective_period,
 };
+pub use warning::InformerWarning;

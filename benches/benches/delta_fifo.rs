@@ -16,7 +16,7 @@ fn add_then_pop(criterion: &mut Criterion) {
             rig.queue.add(Arc::clone(&object)).expect("named");
             let mut deltas = 0;
             rig.queue
-                .try_pop(|popped| deltas = popped.deltas.len())
+                .try_pop(|popped| deltas = popped.item.deltas().len())
                 .expect("one key is pending");
             assert_eq!(black_box(deltas), 1);
         });

@@ -2,11 +2,13 @@
 //!
 //! Benches go through the driver that users run: [`QueueHandle`], locked and waking.
 
+pub mod differential;
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bench_core::{
     api::{KubeObject as _, Object, ResourceVersion},
-    cache::{DeltaFifo, Indexer, KnownObjects, NoObserver, QueueHandle, process_deltas},
+    cache::{DeltaFifo, Indexer, KnownObjects, NoObserver, QueueHandle, process_popped},
 };
 use criterion::Criterion;
 
@@ -68,7 +70,7 @@ impl Rig {
     pub fn drain(&self) -> usize {
         let mut notifications = 0;
         let mut process = |popped: &bench_core::cache::Popped<Object>| {
-            process_deltas(popped, &self.indexer, |_, _| notifications += 1);
+            process_popped(popped, &self.indexer, |_, _| notifications += 1).expect("named");
         };
         while self.queue.try_pop(&mut process).is_ok() {}
         notifications

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use bench_core::measure::record::{Outcome, RunRecord};
+use bench_core::{cache::QueueKind, measure::record::RunRecord};
 use clap::{Args, Parser, Subcommand};
 use reports::{criterion::render_criterion, page::render, read::read_records, summary::summarise};
 
 use crate::{
-    exit_code::ExitCode,
+    exit_code::{ExitCode, RatePolicy},
     handler_cost::HandlerCost,
     input,
     interrupt::Interrupt,
@@ -25,6 +25,7 @@ use crate::{
     serve::{ServeFlags, serve},
     table,
     trial_process::serve_trial,
+    warnings::rate_shortfall,
 };
 
 /// Measures what an informer's resync period costs and what it buys.
@@ -109,6 +110,15 @@ struct RunFlags {
     /// Seed of all randomness.
     #[arg(long)]
     seed: Option<u64>,
+    /// Exits with 3 if the server could not change objects at the asked rate, instead of only warning.
+    #[arg(long)]
+    strict_rate: bool,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+#[derive(Debug, Clone, Args)]
+struct OutputFlags {
     /// Directory for the results.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -123,7 +133,7 @@ struct RunFlags {
 /// If it could not be done.
 pub fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
-        Verb::Compare(flags) => measure("resync-periods", &flags),
+        Verb::Compare(flags) => measure(shipped::PERIODS, &flags),
         Verb::Run { scenario, flags } => measure(&scenario, &flags),
         Verb::Report {
             directory,
@@ -136,7 +146,12 @@ pub fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Report {
             directory,
             criterion: false,
-        } => report(&read_records(&directory)?, &directory, Form::Table),
+        } => report(
+            &read_records(&directory)?,
+            &directory,
+            Form::Table,
+            RatePolicy::Warn,
+        ),
         Verb::Verify => verify(),
         Verb::Trial => serve_trial(),
         Verb::Serve(flags) => serve(flags),
@@ -158,18 +173,29 @@ fn measure(scenario: &str, flags: &RunFlags) -> anyhow::Result<ExitCode> {
     }
     let mut named = NamedScenario::load(scenario)?;
     flags.apply(&mut named)?;
-    let form = if flags.json { Form::Json } else { Form::Table };
-    run_scenario(&named, flags.out.as_deref(), form)
+    let form = if flags.output.json {
+        Form::Json
+    } else {
+        Form::Table
+    };
+    let rates = if flags.strict_rate {
+        RatePolicy::Strict
+    } else {
+        RatePolicy::Warn
+    };
+    run_scenario(&named, flags.output.out.as_deref(), form, rates)
 }
 
 fn run_scenario(
     named: &NamedScenario,
     out: Option<&std::path::Path>,
     form: Form,
+    rates: RatePolicy,
 ) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(named);
     input::check(&plan.scenario.cluster)?;
     let results = ResultsDirectory::create(out, &named.name)?;
+    results.write_scenario(named)?;
     let command = std::env::args()
         .skip(1)
         .fold("loadgen".to_owned(), |command, word| command + " " + &word);
@@ -186,7 +212,7 @@ fn run_scenario(
     if records.is_empty() && interrupt.is_set() {
         return Ok(ExitCode::Interrupted);
     }
-    let reported = report(&records, results.path(), form)?;
+    let reported = report(&records, results.path(), form, rates)?;
     Ok(if interrupt.is_set() {
         ExitCode::Interrupted
     } else {
@@ -198,6 +224,7 @@ fn report(
     records: &[RunRecord],
     directory: &std::path::Path,
     form: Form,
+    rates: RatePolicy,
 ) -> anyhow::Result<ExitCode> {
     if records.is_empty() {
         bail!("nothing was measured: there is no record");
@@ -212,15 +239,25 @@ fn report(
             table::print_line(&rendered.index.display().to_string());
         }
     }
-    let failed = |record: &RunRecord| matches!(record.outcome, Outcome::Failed { .. });
-    let broken = |record: &RunRecord| matches!(record.outcome, Outcome::Error { .. });
-    Ok(if records.iter().any(failed) {
-        ExitCode::Failed
-    } else if records.iter().any(broken) {
-        ExitCode::CouldNotRun
-    } else {
-        ExitCode::Passed
-    })
+    let code = ExitCode::of(records, rates);
+    if code == ExitCode::Inconclusive {
+        explain_shortfall(records);
+    }
+    Ok(code)
+}
+
+/// Says why a strict run is inconclusive, and what to do.
+fn explain_shortfall(records: &[RunRecord]) {
+    for record in records {
+        if let Some(shortfall) = rate_shortfall(record) {
+            table::print_notice(&format!(
+                "inconclusive, by --strict-rate: {} (round {}): {shortfall}; no number holds for the asked rate: lower --churn, or give the \
+                 server more CPU",
+                record.variant.label,
+                record.round + 1
+            ));
+        }
+    }
 }
 
 fn verify() -> anyhow::Result<ExitCode> {
@@ -228,8 +265,11 @@ fn verify() -> anyhow::Result<ExitCode> {
     for name in shipped::NAMES {
         let mut named = NamedScenario::load(name)?;
         named.scenario = named.scenario.small();
+        if name == shipped::PERIODS {
+            named.scenario.queue = Axis::try_new(QueueKind::ALL.map(QueuePreset).to_vec())?;
+        }
         table::print_line(&format!("verifying {name}"));
-        worst = worst.max(run_scenario(&named, None, Form::Table)?);
+        worst = worst.max(run_scenario(&named, None, Form::Table, RatePolicy::Warn)?);
         if worst == ExitCode::Interrupted {
             break;
         }

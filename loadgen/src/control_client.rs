@@ -1,4 +1,4 @@
-//! The client of the server's control API.
+//! The client of the server's control API, and of its discovery.
 
 use std::time::Duration;
 
@@ -72,6 +72,16 @@ impl ControlClient {
         .await
     }
 
+    /// A document of the Kubernetes API, such as `/api/v1`.
+    ///
+    /// # Errors
+    /// As [`ControlClient::state`].
+    pub async fn document<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        let answer = self.request(Method::GET, path, Bytes::new()).await?;
+        serde_json::from_slice(&answer)
+            .with_context(|| format!("the server's answer to {path} cannot be read"))
+    }
+
     async fn json<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -84,7 +94,12 @@ impl ControlClient {
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> anyhow::Result<Bytes> {
-        let url = format!("{}{PREFIX}/{path}", self.base_url);
+        self.request(method, &format!("{PREFIX}/{path}"), body)
+            .await
+    }
+
+    async fn request(&self, method: Method, path: &str, body: Bytes) -> anyhow::Result<Bytes> {
+        let url = format!("{}{path}", self.base_url);
         let request = Request::builder()
             .method(method)
             .uri(&url)

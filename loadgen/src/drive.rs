@@ -13,8 +13,9 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, bail};
 use bench_core::{
     api::{Object, Resource},
-    cache::Indexer,
+    cache::{Indexer, QueueKind},
     measure::{
+        allocations::AllocationCount,
         clock::{MonotonicTime, process_cpu_time},
         process::reset_resident_memory_peak,
         record::{Measurements, Outcome, TimelinePoint},
@@ -50,6 +51,8 @@ pub struct DriveSettings {
     pub base_url: String,
     /// What is watched and churned.
     pub resource: Resource,
+    /// Generation of the queue.
+    pub queue: QueueKind,
     /// Plain or shared.
     pub informer: InformerKind,
     /// What the handler does.
@@ -137,9 +140,9 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         ready = sync_and_warm_up(settings, &control, &informer) => ready?,
     };
     let window = measure_window(settings, &control, &informer, &recorder, interrupt).await?;
-    let mut trace_checksum = String::from("none");
+    let mut churned = None;
     if settings.churn.is_some() {
-        trace_checksum = control.stop_churn().await?.checksum;
+        churned = Some(control.stop_churn().await?);
     }
     informer.end_resyncs();
     let commits = control.commits_since(version_before).await?;
@@ -163,9 +166,13 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
             .as_ref()
             .map_or_else(MonotonicTime::now, |settled| settled.at),
         client_cpu: window.client_cpu,
+        client_allocations: window.client_allocations,
         server_cpu: window.server_cpu,
         server_rss_peak_bytes: end_state.rss_peak_bytes,
         commits,
+        undone: churned
+            .as_ref()
+            .map_or(0, |churned| churned.scheduled - churned.committed),
         log: recorder.take(),
         samples: window.samples,
     };
@@ -185,7 +192,7 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         extent,
         measurements: Some(measurements),
         violations,
-        trace_checksum,
+        trace_checksum: churned.map_or_else(|| "none".to_owned(), |churned| churned.checksum),
     })
 }
 
@@ -216,6 +223,7 @@ struct Window {
     began: MonotonicTime,
     ended: MonotonicTime,
     client_cpu: Duration,
+    client_allocations: Option<AllocationCount>,
     server_cpu: Duration,
     samples: Vec<TimelinePoint>,
 }
@@ -231,6 +239,7 @@ async fn measure_window(
     tracing::info!("measuring");
     let began = MonotonicTime::now();
     let cpu_before = process_cpu_time();
+    let allocated_before = AllocationCount::now();
     let mut samples = Vec::new();
     let whole = sampler::sample(informer, recorder, began, settings.window, &mut samples);
     let extent = tokio::select! {
@@ -239,6 +248,9 @@ async fn measure_window(
         () = interrupt.pressed() => Extent::Cut,
     };
     let client_cpu = process_cpu_time().saturating_sub(cpu_before);
+    let client_allocations = AllocationCount::now()
+        .zip(allocated_before)
+        .map(|(now, before)| now.since(before));
     let ended = MonotonicTime::now();
     tracing::info!(?extent, "measured");
     let server_after = control.state().await?;
@@ -252,6 +264,7 @@ async fn measure_window(
         began,
         ended,
         client_cpu,
+        client_allocations,
         server_cpu,
         samples,
     })
@@ -294,5 +307,10 @@ async fn verify(
     let differences = verification::compare_with_server(inputs.settings, &settled.cache).await?;
     let illegal = verification::check_stream(&inputs.log);
     violations.extend(differences.iter().chain(&illegal).map(ToString::to_string));
+    let unexplained = accounting::calls_without_write(&inputs.commits, &inputs.log.deliveries);
+    violations.extend(unexplained);
     Ok(violations)
 }
+
+#[cfg(test)]
+mod tests;

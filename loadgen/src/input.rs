@@ -3,10 +3,12 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{bail, ensure};
-use bench_core::api::Resource;
 use fake_apiserver::{objects_file, profiles::ProfileKind};
 
-use crate::scenario::Cluster;
+use crate::{
+    discovery::{full_name, is_named},
+    scenario::Cluster,
+};
 
 /// Checks that the profile exists and makes what is watched, or that the file of objects can be read and holds it.
 ///
@@ -17,15 +19,6 @@ pub(crate) fn check(cluster: &Cluster) -> anyhow::Result<()> {
         (Some(file), _) => check_file(file, &cluster.resource),
         (None, Some(profile)) => check_profile(profile, &cluster.resource),
         (None, None) => Ok(()),
-    }
-}
-
-/// `plural`, or `plural.group` outside the core group: how the server, too, names a resource.
-pub(crate) fn full_name(resource: &Resource) -> String {
-    if resource.group.is_empty() {
-        resource.plural.clone()
-    } else {
-        format!("{}.{}", resource.plural, resource.group)
     }
 }
 
@@ -68,10 +61,6 @@ fn check_file(file: &Path, watched: &str) -> anyhow::Result<()> {
         listed.join(", ")
     );
     Ok(())
-}
-
-fn is_named(resource: &Resource, name: &str) -> bool {
-    resource.plural == name || full_name(resource) == name
 }
 
 #[cfg(test)]

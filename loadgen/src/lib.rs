@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod control_client;
+mod discovery;
 pub mod drive;
 pub mod exit_code;
 pub mod handler_cost;
@@ -21,3 +22,4 @@ mod serve;
 pub mod server_process;
 pub mod table;
 mod trial_process;
+mod warnings;

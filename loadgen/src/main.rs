@@ -1,9 +1,14 @@
 //! `loadgen`: measures what an informer's resync period costs and what it buys. See the library's `cli`.
 
-use std::{io::IsTerminal as _, process::ExitCode};
+use std::{alloc::System, io::IsTerminal as _, process::ExitCode};
 
+use bench_core::measure::allocations::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use clap::Parser as _;
 use loadgen::cli::{Cli, execute};
+
+/// Counts allocations. What that costs is in `METHODOLOGY.md`.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() -> ExitCode {
     let filter =

@@ -271,12 +271,17 @@ mod tests {
             .iter()
             .map(|trial| (trial.round, trial.variant.label.as_str()))
             .collect();
-        let once = ["resync off", "resync 1s", "resync 2s", "resync 3s"];
+        let once: Vec<_> = ["delta-fifo", "atomic-fifo"]
+            .into_iter()
+            .flat_map(|queue| {
+                ["off", "1s", "2s", "3s"].map(|period| format!("{queue} resync {period}"))
+            })
+            .collect();
         let expected: Vec<_> = (0..2)
-            .flat_map(|round| once.map(|label| (round, label)))
+            .flat_map(|round| once.iter().map(move |label| (round, label.as_str())))
             .collect();
         assert_eq!(order, expected);
-        assert_eq!(plan.summary.axes, ["resync_period_ns"]);
+        assert_eq!(plan.summary.axes, ["queue", "resync_period_ns"]);
     }
 
     #[test]

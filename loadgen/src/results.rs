@@ -9,6 +9,8 @@ use std::{
 use anyhow::{Context as _, bail};
 use bench_core::measure::{environment::utc_now, record::RunRecord};
 
+use crate::scenario::NamedScenario;
+
 /// Where runs are kept unless told otherwise.
 const DEFAULT_ROOT: &str = "target/informer-bench";
 
@@ -48,6 +50,16 @@ impl ResultsDirectory {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes a copy of the scenario beside the records, from which the same can be run again.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_scenario(&self, named: &NamedScenario) -> anyhow::Result<()> {
+        let place = self.path.join("scenario.yaml");
+        fs::write(&place, named.to_yaml())
+            .with_context(|| format!("cannot write {}", place.display()))
     }
 
     /// Writes a trial's record: first beside its place, then into it, so that no half file is ever read.

@@ -2,18 +2,19 @@
 
 use anyhow::Context as _;
 use bench_core::{
-    api::{Resource, Scope},
+    api::Resource,
     measure::{
         environment::{capture, utc_now},
-        record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant, Warning},
+        record::{Environment, Outcome, RunRecord, SCHEMA_VERSION, Variant},
     },
 };
-use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice, ServerState};
+use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use crate::{
     control_client::ControlClient,
+    discovery::{self, full_name},
     drive::{DriveSettings, Driven, Losses, drive},
     interrupt::Interrupt,
     plan::{Plan, PlannedTrial},
@@ -22,10 +23,8 @@ use crate::{
     server_process::{Content, Placement, ServerProcess},
     table,
     trial_process::{TrialRequest, run_in_child},
+    warnings::warnings,
 };
-
-/// Samples below which a 99th percentile is hardly more than the maximum.
-const FEW_SAMPLES: u64 = 1_000;
 
 /// Runs every trial and writes its record. A trial that fails is a record with the failure in it. After an interrupt the trial that
 /// ran is recorded as interrupted, with what it had measured, and no other is begun.
@@ -119,11 +118,14 @@ async fn run_trial(
         () = interrupt.pressed() => return Ok(Driven::not_measured()),
         started = ServerProcess::start(content, plan.scenario.seed, placement) => started?,
     };
-    let state = ControlClient::new(server.base_url()).state().await?;
-    let settings = settings(plan, trial, server.base_url(), &state)?;
-    if let Some(resource) = state
+    let control = ControlClient::new(server.base_url());
+    let resource = discovery::find(&control, &plan.scenario.cluster.resource).await?;
+    let settings = settings(plan, trial, server.base_url(), resource);
+    if let Some(resource) = control
+        .state()
+        .await?
         .resources
-        .get(&served_name(&plan.scenario.cluster.resource, &state)?)
+        .get(&full_name(&settings.resource))
     {
         record.variant.object_count = resource.objects;
         #[expect(
@@ -151,13 +153,12 @@ fn settings(
     plan: &Plan,
     trial: &PlannedTrial,
     base_url: &str,
-    state: &ServerState,
-) -> anyhow::Result<DriveSettings> {
+    resource: Resource,
+) -> DriveSettings {
     let scenario = &plan.scenario;
-    let name = &served_name(&scenario.cluster.resource, state)?;
     let variant = &trial.variant;
     let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
-        resource: name.clone(),
+        resource: full_name(&resource),
         rate_per_second: variant.churn_per_second,
         mix: ChurnMix {
             create: scenario.churn.mix.create,
@@ -177,9 +178,10 @@ fn settings(
         start_at_ns: None,
     });
     let handler = &scenario.handler;
-    Ok(DriveSettings {
+    DriveSettings {
         base_url: base_url.to_owned(),
-        resource: resource(name)?,
+        resource,
+        queue: variant.queue.0,
         informer: variant.informer,
         handler: handler.kind,
         workers: handler.workers.get() as usize,
@@ -193,42 +195,9 @@ fn settings(
         warm_up: variant.warm_up,
         window: variant.window,
         seed: scenario.seed + u64::from(trial.round),
-    })
-}
-
-/// The name under which the server knows a resource: a plural alone stands for the first group that has it.
-fn served_name(plural: &str, state: &ServerState) -> anyhow::Result<String> {
-    let names = || state.resources.keys();
-    let found = names().find(|name| *name == plural || name.split('.').next() == Some(plural));
-    let list = || names().map(String::as_str).collect::<Vec<_>>().join(", ");
-    found
-        .cloned()
-        .with_context(|| format!("the server has no {plural}: it serves {}", list()))
-}
-
-/// The resource of a plural, of what every server here serves.
-fn resource(plural: &str) -> anyhow::Result<Resource> {
-    let known = [
-        Resource::pods(),
-        Resource::nodes(),
-        Resource::configmaps(),
-        Resource::leases(),
-    ];
-    if let Some(resource) = known
-        .into_iter()
-        .find(|known| known.plural == plural.split('.').next().unwrap_or(plural))
-    {
-        return Ok(resource);
     }
-    let (plural, group) = plural.split_once('.').unwrap_or((plural, ""));
-    anyhow::ensure!(
-        !plural.is_empty(),
-        "a resource needs a plural, such as pods or deployments.apps"
-    );
-    Ok(Resource::named(group, "v1", plural, "", Scope::Namespaced))
 }
 
-/// A record of a trial that has not run.
 pub(crate) fn blank_record(
     plan: &Plan,
     trial: &PlannedTrial,
@@ -293,81 +262,6 @@ fn conclude(record: &mut RunRecord, driven: Driven) {
         record.warnings = warnings(&record.variant, &measurements);
         record.measurements = Some(measurements);
     }
-}
-
-fn warnings(
-    variant: &Variant,
-    measurements: &bench_core::measure::record::Measurements,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut warn = |kind: &str, message: String| {
-        warnings.push(Warning {
-            kind: kind.to_owned(),
-            message,
-        });
-    };
-    let live = measurements
-        .latency
-        .get("live")
-        .map_or(0, |series| series.count);
-    if variant.churn_per_second > 0.0 && live < FEW_SAMPLES {
-        warn(
-            "TooFewSamples",
-            format!("{live} live events: the 99.9th percentile is the maximum"),
-        );
-    }
-    let negative: u64 = measurements
-        .latency
-        .values()
-        .map(|series| series.negative)
-        .sum();
-    if negative > 0 {
-        warn(
-            "NegativeLatency",
-            format!("{negative} latencies came out negative and are counted apart"),
-        );
-    }
-    let generator = &measurements.generator;
-    if (generator.committed as f64) < 0.95 * generator.scheduled as f64 {
-        let (committed, scheduled) = (generator.committed, generator.scheduled);
-        warn(
-            "GeneratorLimited",
-            format!("the server committed {committed} of {scheduled} scheduled changes"),
-        );
-    }
-    if let Some(period) = variant.resync_period_ns {
-        let cost = variant.handler_cost_ns as f64;
-        let load = variant.object_count as f64 * cost / period as f64
-            + variant.churn_per_second * cost / 1e9;
-        if load > 1.0 {
-            warn(
-                "LoadAboveOne",
-                format!("load {load:.2}: a resync is not drained before the next"),
-            );
-        }
-        if let Some(effective) = measurements
-            .resync
-            .effective_period_ns
-            .filter(|it| *it as f64 > 1.05 * period as f64)
-        {
-            let seconds = |ns: u64| ns as f64 / 1e9;
-            warn(
-                "EffectivePeriod",
-                format!(
-                    "{:.3} s asked for, {:.3} s got",
-                    seconds(period),
-                    seconds(effective)
-                ),
-            );
-        }
-    }
-    if cfg!(debug_assertions) {
-        warn(
-            "DebugBuild",
-            "built without optimisation: not for numbers".to_owned(),
-        );
-    }
-    warnings
 }
 
 fn progress(plan: &Plan) -> ProgressBar {

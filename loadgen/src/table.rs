@@ -1,12 +1,18 @@
 //! What is printed for a person: the verdict and a table of 80 columns on stdout, errors on stderr.
 
+use std::fmt::Write as _;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use reports::{
+    column::Column,
     quantity::percent,
-    summary::{Column, Summary, SummaryRow},
+    summary::{FailedTrial, Summary, SummaryRow, columns},
 };
 
 const WIDTH: u16 = 80;
+
+/// Reasons of one failed trial that are printed.
+const MOST_REASONS: usize = 3;
 
 /// The columns that fit, with their headings.
 const COLUMNS: [(Column, &str); 8] = [
@@ -31,18 +37,8 @@ pub fn render(summary: &Summary) -> String {
     lines.push(String::new());
     lines.extend(rows(&summary.rows));
     lines.push(String::new());
-    let explained = "CPU is of the client, the median of the rounds; p50 and p99 are of live events, from the scheduled change \
-                     to the handler's return; repair is the mean time until what the handler lost was delivered again; stale is the most keys out of date at any time.";
-    lines.extend(wrap(explained));
-    for failure in &summary.failures {
-        let reasons = failure.reasons.join("; ");
-        lines.extend(wrap(&format!(
-            "{} {} (round {}): {reasons}",
-            failure.label,
-            failure.kind,
-            failure.round + 1
-        )));
-    }
+    lines.extend(wrap(&explained(&summary.rows)));
+    lines.extend(failure_lines(&summary.failures));
     if !summary.interrupted.is_empty() {
         lines.push(String::new());
         lines.extend(wrap(
@@ -51,8 +47,8 @@ pub fn render(summary: &Summary) -> String {
         lines.extend(rows(&summary.interrupted));
         lines.push(String::new());
     }
-    for warning in &summary.warnings {
-        lines.extend(wrap(&format!("note: {warning}")));
+    for note in &summary.warnings {
+        lines.extend(wrap(&format!("note: {}", note.line())));
     }
     lines.push(String::new());
     lines.join("\n")
@@ -64,9 +60,11 @@ fn rows(rows: &[SummaryRow]) -> Vec<String> {
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH);
-    table.set_header(COLUMNS.map(|(_, heading)| heading));
+    let said = columns(rows);
+    let shown = || COLUMNS.iter().filter(|(column, _)| said.contains(column));
+    table.set_header(shown().map(|(_, heading)| heading));
     for row in rows {
-        table.add_row(COLUMNS.map(|(column, _)| narrow_text(row, column)));
+        table.add_row(shown().map(|(column, _)| narrow_text(row, *column)));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -80,9 +78,71 @@ fn rows(rows: &[SummaryRow]) -> Vec<String> {
 /// The text of a cell; ranges over the rounds would not fit and are left to the page.
 fn narrow_text(row: &SummaryRow, column: Column) -> String {
     match (column, row.client_cpu) {
+        (Column::Cpu, Some(spread)) if row.near_control.contains(&column) => {
+            format!("≈ {}", percent(spread.median))
+        }
         (Column::Cpu, Some(spread)) => percent(spread.median),
         _ => row.text(column),
     }
+}
+
+/// What the headings and marks that occur say.
+fn explained(rows: &[SummaryRow]) -> String {
+    let said = columns(rows);
+    let mut parts = vec![
+        "CPU is of the client, the median of the rounds",
+        "p50 and p99 are of live events, from the scheduled change to the handler's return",
+    ];
+    if said.contains(&Column::Repair) {
+        parts.push("repair is the mean time until what the handler lost was delivered again");
+    }
+    if said.contains(&Column::Stale) {
+        parts.push("stale is the most keys out of date at any time");
+    }
+    if rows.iter().any(|row| !row.near_control.is_empty()) {
+        parts.push("≈ differs from resync off by no more than rounds of one variant differ among themselves");
+    }
+    format!("{}.", parts.join("; "))
+}
+
+/// Trials that are not verified; those that say the same are one entry.
+fn failure_lines(failures: &[FailedTrial]) -> Vec<String> {
+    let mut told: Vec<(&FailedTrial, usize)> = Vec::new();
+    for failure in failures {
+        let same = |(first, _): &&mut (&FailedTrial, usize)| {
+            first.kind == failure.kind && first.reasons == failure.reasons
+        };
+        match told.iter_mut().find(same) {
+            Some((_, more)) => *more += 1,
+            None => told.push((failure, 0)),
+        }
+    }
+    told.into_iter()
+        .flat_map(|(first, more)| {
+            let others = match more {
+                0 => String::new(),
+                1 => " and 1 more trial".to_owned(),
+                several => format!(" and {several} more trials"),
+            };
+            wrap(&format!(
+                "{}: {} (round {}){others}: {}",
+                first.kind,
+                first.label,
+                first.round + 1,
+                reasons_text(&first.reasons)
+            ))
+        })
+        .collect()
+}
+
+/// The first reasons, and how many more the page has.
+fn reasons_text(reasons: &[String]) -> String {
+    let shown = reasons.len().min(MOST_REASONS);
+    let mut text = reasons[..shown].join("; ");
+    if reasons.len() > shown {
+        let _ = write!(text, "; {} more on the page", reasons.len() - shown);
+    }
+    text
 }
 
 /// Prints one line to stdout.

@@ -97,7 +97,6 @@ pub(crate) fn serve_trial() -> anyhow::Result<ExitCode> {
     });
     let named = NamedScenario {
         name: request.name,
-        text: String::new(),
         scenario: request.scenario,
     };
     let plan = Plan::new(&named);

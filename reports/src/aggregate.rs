@@ -6,7 +6,10 @@ use bench_core::measure::record::{
     Accounting, Measurements, Notifications, Outcome, RunRecord, Variant,
 };
 
-use crate::series::{MergedLatency, Spread};
+use crate::{
+    series::{MergedLatency, Spread},
+    work_balance::{load_at, skip_share},
+};
 
 /// All trials of one variant of one implementation.
 #[derive(Debug, Clone)]
@@ -98,6 +101,37 @@ impl Cell<'_> {
         format!("{} ({})", self.variant.queue, self.variant.informer)
     }
 
+    /// Its verified trials dealt to two cells in turn; `None` below two.
+    pub fn halves(&self) -> Option<[Self; 2]> {
+        let half = |first: usize| Self {
+            verified: self
+                .verified
+                .iter()
+                .skip(first)
+                .step_by(2)
+                .copied()
+                .collect(),
+            ..self.clone()
+        };
+        (self.verified.len() > 1).then(|| [half(0), half(1)])
+    }
+
+    /// The cell of `cells` that differs in resync being off and in nothing else.
+    pub fn control<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+        let period = self.variant.resync_period_ns?;
+        cells.iter().find(|control| {
+            let same_but_for_resync = Variant {
+                label: self.variant.label.clone(),
+                resync_period_ns: Some(period),
+                ..control.variant.clone()
+            };
+            control.variant.resync_period_ns.is_none()
+                && same_but_for_resync == *self.variant
+                && control.implementation == self.implementation
+                && control.decode_mode == self.decode_mode
+        })
+    }
+
     /// A value of each verified trial.
     pub fn spread(&self, value: impl Fn(&Measurements) -> Option<f64>) -> Option<Spread> {
         Spread::of(self.verified.iter().filter_map(|one| value(one)))
@@ -148,6 +182,32 @@ impl Cell<'_> {
     /// Mean time between two resyncs, per trial.
     pub fn effective_period(&self) -> Option<Spread> {
         self.spread(|one| one.resync.effective_period_ns.map(|ns| ns as f64))
+    }
+
+    /// Interval between resyncs: the median of the trials where it was measured, otherwise the period asked for.
+    pub fn resync_interval_ns(&self) -> Option<f64> {
+        let asked = self.variant.resync_period_ns?;
+        Some(
+            self.effective_period()
+                .map_or(asked as f64, |measured| measured.median),
+        )
+    }
+
+    /// `N·cost/I + c·cost` at [`Cell::resync_interval_ns`]; `None` with resync off.
+    pub fn measured_load(&self) -> Option<f64> {
+        Some(load_at(self.variant, self.resync_interval_ns()?))
+    }
+
+    /// Share of the keys that the work balance expects to be skipped at [`Cell::resync_interval_ns`]. `None` for a shared informer:
+    /// its backlog waits in the listener's buffer, where no resync looks.
+    pub fn balanced_skip_share(&self) -> Option<f64> {
+        let skips = self.variant.informer == "plain" && !self.redelivers_whole();
+        skip_share(self.variant, self.resync_interval_ns().filter(|_| skips)?)
+    }
+
+    /// Whether a resync is one entry of the queue, for the whole cache: nothing is looked up, so nothing is skipped.
+    pub fn redelivers_whole(&self) -> bool {
+        self.variant.queue == "atomic-fifo"
     }
 
     /// Share of the keys known to the resyncs that were skipped; `None` without a resync.

@@ -14,11 +14,13 @@ use crate::{
     error::ReportError,
     figure::{
         Figure, Words,
-        panel::{Axis, Measured, Panel, Sample, Trace},
+        axis::Axis,
+        legend::Entry,
+        panel::{Measured, Panel, Size, Trace},
         resync::side_by_side,
     },
     page::{RenderedReport, layout, write, write_figures},
-    quantity::{duration, number},
+    quantity::{Unit, duration},
     read::parse,
 };
 
@@ -62,13 +64,53 @@ impl Saved {
         ns / self.elements.unwrap_or(1.0)
     }
 
-    /// Place on the axis of sizes.
-    fn size(&self) -> Option<f64> {
-        self.value
-            .parse()
-            .ok()
-            .or(self.elements)
-            .filter(|size| *size > 0.0)
+    /// Place on the axis: the number that the value begins with, otherwise the elements.
+    fn place(&self) -> Option<f64> {
+        let (number, _) = self.value_parts();
+        number.parse().ok().or(self.elements)
+    }
+
+    /// What follows the number in the value, in words: `% pending` of `10%_pending`; empty for a size.
+    fn value_unit(&self) -> String {
+        let (number, rest) = self.value_parts();
+        if number.is_empty() {
+            String::new()
+        } else {
+            rest.replace('_', " ").trim().to_owned()
+        }
+    }
+
+    fn value_parts(&self) -> (&str, &str) {
+        let end = self
+            .value
+            .find(|symbol: char| !symbol.is_ascii_digit() && symbol != '.')
+            .unwrap_or(self.value.len());
+        self.value.split_at(end)
+    }
+
+    fn line_name(&self) -> String {
+        if self.function.is_empty() {
+            self.group.clone()
+        } else {
+            self.function.clone()
+        }
+    }
+
+    /// The median and its interval, per element; `None` without a place on the axis.
+    fn point(&self) -> Option<Measured> {
+        let interval = &self.median.confidence_interval;
+        let [y, low, high] = [
+            self.median.point_estimate,
+            interval.lower_bound,
+            interval.upper_bound,
+        ]
+        .map(|ns| self.per_element(ns));
+        Some(Measured {
+            x: self.place()?,
+            y,
+            low,
+            high,
+        })
     }
 }
 
@@ -93,9 +135,9 @@ pub fn render_criterion(criterion_dir: &Path, out: &Path) -> Result<RenderedRepo
         (&left.group, &left.function)
             .cmp(&(&right.group, &right.function))
             .then(
-                left.size()
+                left.place()
                     .unwrap_or(0.0)
-                    .total_cmp(&right.size().unwrap_or(0.0)),
+                    .total_cmp(&right.place().unwrap_or(0.0)),
             )
     });
     let mut figures = Vec::new();
@@ -154,59 +196,58 @@ fn read_saved(folder: &Path) -> Result<Saved, ReportError> {
     })
 }
 
-/// Time an element against size, one line a function; `None` below two sizes.
+/// Cost against size, or against another number that the benchmarks' values begin with; one line a function of two or more places.
+/// `None` without such a function.
 fn group_figure(group: &[Saved]) -> Result<Option<Figure>, ReportError> {
-    let mut sizes: Vec<f64> = group.iter().filter_map(Saved::size).collect();
-    sizes.sort_by(f64::total_cmp);
-    sizes.dedup();
-    if sizes.len() < 2 {
+    let (mut traces, mut entries) = (Vec::new(), Vec::new());
+    let (mut places, mut values) = (Vec::new(), Vec::new());
+    let mut left_out = Vec::new();
+    for function in group.chunk_by(|left, right| left.function == right.function) {
+        let points: Vec<Measured> = function.iter().filter_map(Saved::point).collect();
+        let name = function[0].line_name();
+        if points.len() < 2 {
+            left_out.push(name);
+            continue;
+        }
+        places.extend(points.iter().map(|point| point.x));
+        values.extend(points.iter().map(|point| point.high));
+        entries.push(Entry::series(traces.len(), name));
+        traces.push((traces.len(), Trace::Measured(points)));
+    }
+    if traces.is_empty() {
         return Ok(None);
     }
-    let (mut traces, mut entries, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for (series, function) in group
-        .chunk_by(|left, right| left.function == right.function)
-        .enumerate()
-    {
-        let point = |one: &Saved| {
-            let interval = &one.median.confidence_interval;
-            let [y, low, high] = [
-                one.median.point_estimate,
-                interval.lower_bound,
-                interval.upper_bound,
-            ]
-            .map(|ns| one.per_element(ns));
-            Some(Measured {
-                x: one.size()?,
-                y,
-                low,
-                high,
-            })
-        };
-        let points: Vec<Measured> = function.iter().filter_map(point).collect();
-        values.extend(points.iter().map(|point| point.high));
-        let name = if function[0].function.is_empty() {
-            &function[0].group
-        } else {
-            &function[0].function
-        };
-        entries.push((series, Sample::Series, name.clone()));
-        traces.push((series, Trace::Measured(points)));
-    }
-    let per = if group.iter().all(|one| one.elements.is_some()) {
-        "time an element"
+    let y = if group.iter().all(|one| one.elements.is_some()) {
+        "time per element"
     } else {
-        "time an iteration"
+        "time per iteration"
     };
+    let unit = group[0].value_unit();
     let panel = Panel {
+        size: Size::Full,
         title: String::new(),
-        x: Axis::logarithmic("size", &sizes, &sizes, number),
-        y: Axis::from_zero(per, values, duration),
+        x: if unit.is_empty() {
+            Axis::logarithmic("size, elements", &places, &places, Unit::Count)
+        } else {
+            Axis::from_zero(&unit, places, Unit::Plain)
+        },
+        y: Axis::from_zero(y, values, Unit::Nanoseconds),
         traces,
+    };
+    let only_in_table = if left_out.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " Measured at one place only, so in the table only: {}.",
+            left_out.join(", ")
+        )
     };
     let words = Words {
         slug: file_name(&group[0].group),
         title: group[0].group.clone(),
-        caption: "Medians with criterion's confidence interval.".to_owned(),
+        caption: format!(
+            "Lower is better; a level line means that the cost per element does not change along the axis. Markers are medians, bars criterion's confidence interval.{only_in_table}"
+        ),
     };
     side_by_side(words, &[panel], &entries).map(Some)
 }
@@ -251,17 +292,24 @@ fn rows(saved: &[Saved]) -> impl Iterator<Item = [String; 4]> {
 }
 
 fn page(saved: &[Saved], figures: &[&Figure]) -> String {
+    let groups = saved
+        .chunk_by(|left, right| left.group == right.group)
+        .count();
     let body = html! {
         p.eyebrow { "informer-bench · criterion" }
         h1 { "What do the parts cost, alone?" }
-        p.verdict { (saved.len()) " benchmarks, median time." }
+        p.verdict { (saved.len()) " benchmarks of " (groups) " parts, each alone in a loop, without server or network." }
         @for figure in figures { (layout::figure(figure)) }
         section id="table" {
             h2 { "Every benchmark" }
             div.scroll { table {
-                thead { tr { th { "benchmark" } th { "median" } th { "confidence interval" } th { "an element" } } }
+                thead { tr { th { "benchmark" } th { "median of one iteration" } th { "confidence interval" } th { "per element" } } }
                 tbody { @for row in rows(saved) { tr { @for cell in &row { td { (cell) } } } } }
             } }
+        }
+        section { h2 { "Method" }
+            p { "Drawn from what " code { "cargo bench" } " saved. An iteration is one call of the code in a benchmark's name; an element is one object, key or event that it handles, where the benchmark says how many. "
+                "The interval is criterion's (usually 95 %, by bootstrap) over the iterations of one process, so it does not hold the difference between two runs. Criterion does not save the machine." }
         }
         section { h2 { "Downloads" } ul { (layout::figure_links(figures)) } }
     };
@@ -273,7 +321,7 @@ fn markdown(saved: &[Saved]) -> String {
         .map(|row| format!("| {} |", row.join(" | ")))
         .collect();
     format!(
-        "{} benchmarks\n\n| benchmark | median | confidence interval | an element |\n|---|--:|--:|--:|\n{}\n",
+        "{} benchmarks\n\n| benchmark | median of one iteration | confidence interval | per element |\n|---|--:|--:|--:|\n{}\n",
         saved.len(),
         lines.join("\n")
     )

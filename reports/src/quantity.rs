@@ -1,5 +1,45 @@
 //! Numbers for people: three significant digits and a unit.
 
+/// What a number on an axis or in a file of points is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Whole things.
+    Count,
+    /// 1,048,576 bytes.
+    Mebibytes,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// A ratio or a rate.
+    Plain,
+    /// A share of 1.
+    Share,
+}
+
+impl Unit {
+    /// The value for people.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Count => count(rounded(value)),
+            Self::Mebibytes if value == 0.0 => "0".to_owned(),
+            Self::Mebibytes => format!("{} MiB", number(value)),
+            Self::Nanoseconds => duration(value),
+            Self::Plain => number(value),
+            Self::Share => percent(value),
+        }
+    }
+
+    /// The unit of the bare value, for machines.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Mebibytes => "MiB",
+            Self::Nanoseconds => "ns",
+            Self::Plain => "1",
+            Self::Share => "share",
+        }
+    }
+}
+
 /// Nanoseconds as `850 ns`, `12.3 µs`, `4.56 ms`, `1.21 s`, `2.5 min`, `3 h`.
 pub fn duration(ns: f64) -> String {
     let units = [
@@ -72,6 +112,15 @@ pub fn bytes(value: u64) -> String {
         .find(|&(below, _, _)| value < below)
         .unwrap_or((0.0, 1_073_741_824.0, "GiB"));
     format!("{} {unit}", significant(value / size))
+}
+
+/// `1 core`, `2 cores`.
+pub fn cores(value: u32) -> String {
+    if value == 1 {
+        "1 core".to_owned()
+    } else {
+        format!("{value} cores")
+    }
 }
 
 /// The nearest whole number, 0 for what is negative or not a number.

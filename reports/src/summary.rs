@@ -4,9 +4,12 @@ use bench_core::measure::record::{Outcome, RunRecord};
 
 use crate::{
     aggregate::{Cell, cells, interrupted_cells},
+    column::{Column, Mark},
+    noise::{Floor, NoiseFloor},
     quantity::{bytes, count, duration, number, percent},
     series::{MergedLatency, Spread},
     verdict::{Verdict, verdict},
+    warnings::{Note, notes},
     work_balance::{SafePeriod, load, safe_period},
 };
 
@@ -28,8 +31,10 @@ pub struct Summary {
     pub interrupted: Vec<SummaryRow>,
     /// Trials that are not verified.
     pub failures: Vec<FailedTrial>,
-    /// Distinct warnings, each with how many trials carry it.
-    pub warnings: Vec<String>,
+    /// Warnings, each once.
+    pub warnings: Vec<Note>,
+    /// How far two measurements of the same thing differ.
+    pub noise: NoiseFloor,
 }
 
 /// A trial whose numbers, if there are any, are in no aggregate.
@@ -39,7 +44,7 @@ pub struct FailedTrial {
     pub label: String,
     /// Round of the plan, from 0.
     pub round: u32,
-    /// `failed`, `error` or `interrupted`.
+    /// `failed`, `error`, `interrupted`, or `interrupted, partial` where some of the window was measured.
     pub kind: &'static str,
     /// Why, one sentence each.
     pub reasons: Vec<String>,
@@ -92,155 +97,27 @@ pub struct SummaryRow {
     pub load: f64,
     /// Smallest safe period.
     pub safe_period: SafePeriod,
-}
-
-/// A column of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
-    /// Variant's label.
-    Variant,
-    /// Load on the handler.
-    Load,
-    /// Resyncs fired of those expected.
-    Resyncs,
-    /// Effective interval against the one asked for.
-    Interval,
-    /// Sync notifications a second.
-    SyncRate,
-    /// Share skipped.
-    Skipped,
-    /// Client CPU.
-    Cpu,
-    /// Longest lock hold.
-    LockHold,
-    /// Median live latency.
-    LiveP50,
-    /// 99th percentile of live latency.
-    LiveP99,
-    /// Most keys in the queue.
-    QueuePeak,
-    /// Most notifications in the listener's buffer.
-    ListenerPeak,
-    /// Highest resident set.
-    RssPeak,
-    /// Mean time to repair.
-    Repair,
-    /// Most stale keys.
-    Stale,
-    /// Drain over period.
-    Drain,
-}
-
-/// How a cell of the table is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// A value.
-    Plain,
-    /// A value beyond its limit.
-    Bad,
-    /// Nothing was measured.
-    NoData,
-}
-
-impl Column {
-    /// Every column in the order of the table.
-    pub const ALL: [Self; 16] = [
-        Self::Variant,
-        Self::Load,
-        Self::Resyncs,
-        Self::Interval,
-        Self::SyncRate,
-        Self::Skipped,
-        Self::Cpu,
-        Self::Repair,
-        Self::Stale,
-        Self::LiveP50,
-        Self::LiveP99,
-        Self::LockHold,
-        Self::Drain,
-        Self::QueuePeak,
-        Self::ListenerPeak,
-        Self::RssPeak,
-    ];
-
-    /// The columns that fit a terminal of 80 characters.
-    pub const NARROW: [Self; 6] = [
-        Self::Variant,
-        Self::Load,
-        Self::Skipped,
-        Self::Cpu,
-        Self::LiveP99,
-        Self::Repair,
-    ];
-
-    /// Heading.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Variant => "variant",
-            Self::Load => "load",
-            Self::Resyncs => "resyncs",
-            Self::Interval => "interval",
-            Self::SyncRate => "sync/s",
-            Self::Skipped => "skipped",
-            Self::Cpu => "client CPU",
-            Self::LockHold => "lock hold max",
-            Self::LiveP50 => "live p50",
-            Self::LiveP99 => "live p99",
-            Self::QueuePeak => "queue peak",
-            Self::ListenerPeak => "listener peak",
-            Self::RssPeak => "RSS peak",
-            Self::Repair => "time to repair",
-            Self::Stale => "stale keys",
-            Self::Drain => "drain/period",
-        }
-    }
-
-    /// What the column says, for somebody who sees it first.
-    pub const fn explanation(self) -> &'static str {
-        match self {
-            Self::Variant => "The setting that ran; off is the control.",
-            Self::Load => {
-                "Handler work arriving per second of handler time, N·cost/P + c·cost. Red above 1: the handler cannot keep up."
-            }
-            Self::Resyncs => {
-                "Resyncs fired in all windows / times the timer should have fired at the period asked for."
-            }
-            Self::Interval => "Mean time between two resyncs against the period asked for.",
-            Self::SyncRate => "Notifications a second that a resync caused.",
-            Self::Skipped => {
-                "Share of the cache's keys that resyncs skipped since deltas were pending."
-            }
-            Self::Cpu => {
-                "CPU of the client process, % of one core; median of the trials (smallest–largest)."
-            }
-            Self::LockHold => "Longest time that one resync held the queue's lock.",
-            Self::LiveP50 => {
-                "Median of scheduled commit to the handler's return, all trials merged."
-            }
-            Self::LiveP99 => {
-                "99th percentile of the same. ≤ marks too few samples: then it is the largest."
-            }
-            Self::QueuePeak => "Most keys in the queue.",
-            Self::ListenerPeak => {
-                "Most notifications in the listener's buffer; a plain informer has none."
-            }
-            Self::RssPeak => "Highest resident memory of the client process.",
-            Self::Repair => {
-                "Mean time from an event lost on purpose until its key was delivered again, over the losses that were repaired."
-            }
-            Self::Stale => "Most keys at one time whose last state the handler had lost.",
-            Self::Drain => {
-                "Median time to handle all of one resync over the period. Red above 0.8."
-            }
-        }
-    }
+    /// Columns whose value differs from the control's by no more than noise does.
+    pub near_control: Vec<Column>,
 }
 
 /// Text where there is no value.
 pub const NO_DATA: &str = "no data";
 
+/// Text where a value does not apply.
+pub const NOT_APPLICABLE: &str = "–";
+
 impl SummaryRow {
-    fn of(cell: &Cell<'_>) -> Self {
+    fn of(cell: &Cell<'_>, cells: &[Cell<'_>], noise: &NoiseFloor) -> Self {
+        let control = cell.control(cells);
+        let near = |column: &Column| {
+            let values = || {
+                let quantity = column.quantity()?;
+                let floor = noise.of(quantity)?;
+                Some(floor.covers(quantity.of(cell)?, quantity.of(control?)?))
+            };
+            values().unwrap_or(false)
+        };
         let measured = !cell.verified.is_empty();
         let seconds = cell.window_seconds();
         let variant = cell.variant;
@@ -269,19 +146,29 @@ impl SummaryRow {
             drain_ratio: cell.drain_ratio(),
             load: load(variant),
             safe_period: safe_period(variant),
+            near_control: Column::ALL.into_iter().filter(near).collect(),
         }
     }
 
-    /// The text of a cell; [`NO_DATA`] or `–` (does not apply) where there is no value.
+    /// The text of a cell; [`NO_DATA`] or `–` (does not apply) where there is no value, `≈` before one that is as the control's.
     pub fn text(&self, column: Column) -> String {
+        let text = self.bare_text(column);
+        if self.near_control.contains(&column) {
+            format!("≈ {text}")
+        } else {
+            text
+        }
+    }
+
+    fn bare_text(&self, column: Column) -> String {
         if column != Column::Variant && column != Column::Load && self.verified == 0 {
             return NO_DATA.to_owned();
         }
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| NOT_APPLICABLE.to_owned());
         let or_none = |text: Option<String>| text.unwrap_or_else(|| NO_DATA.to_owned());
         let of_resync = |text: Option<String>| {
             if self.is_control {
-                "–".to_owned()
+                NOT_APPLICABLE.to_owned()
             } else {
                 or_none(text)
             }
@@ -307,7 +194,9 @@ impl SummaryRow {
             Column::Repair => or_dash(self.repair.mean_ns.map(duration)),
             Column::Stale => or_dash(self.stale_peak.map(count)),
             Column::Drain => of_resync(self.drain_ratio.map(|ratio| {
-                if ratio.is_finite() {
+                if ratio.is_finite() && ratio < 0.005 {
+                    "<0.01".to_owned()
+                } else if ratio.is_finite() {
                     format!("{ratio:.2}")
                 } else {
                     "not drained".to_owned()
@@ -316,22 +205,45 @@ impl SummaryRow {
         }
     }
 
-    /// How that cell is to be read.
+    /// How that cell is to be read, without regard to the other rows.
     pub fn mark(&self, column: Column) -> Mark {
         let bad = match column {
             Column::Load => self.load > 1.0,
             Column::Drain => self
                 .drain_ratio
                 .is_some_and(|ratio| ratio > DRAIN_RATIO_LIMIT),
-            Column::Resyncs => self.verified > 0 && self.resyncs_fired < self.resyncs_expected,
+            // A window need not begin at a resync, so each may hold one less.
+            Column::Resyncs => {
+                self.verified > 0
+                    && self.resyncs_fired + (self.verified as u64) < self.resyncs_expected
+            }
             _ => false,
         };
         if bad {
             Mark::Bad
         } else if self.text(column) == NO_DATA {
             Mark::NoData
+        } else if self.near_control.contains(&column) {
+            Mark::Near
         } else {
             Mark::Plain
+        }
+    }
+
+    /// The value of a column in which more is worse.
+    fn badness(&self, column: Column) -> Option<f64> {
+        let whole = |value: Option<u64>| value.map(|value| value as f64);
+        let percentile = |share| whole(self.live.percentile(share).map(|found| found.ns));
+        match column {
+            Column::Cpu => self.client_cpu.map(|cpu| cpu.median),
+            Column::LockHold => whole(self.lock_hold_max_ns),
+            Column::LiveP50 => percentile(0.5),
+            Column::LiveP99 => percentile(0.99),
+            Column::QueuePeak => whole(self.queue_peak),
+            Column::ListenerPeak => whole(self.listener_peak),
+            Column::Repair => self.repair.mean_ns,
+            Column::Stale => whole(self.stale_peak),
+            _ => None,
         }
     }
 
@@ -376,17 +288,69 @@ pub fn percent_spread(spread: Spread) -> String {
 pub fn summarise(records: &[RunRecord]) -> Summary {
     let cells = cells(records);
     let first = records.first().map(|record| &record.scenario);
+    let noise = NoiseFloor::measured(&cells);
     Summary {
         scenario: first.map_or_else(String::new, |scenario| scenario.name.clone()),
         question: first.map_or_else(String::new, |scenario| scenario.question.clone()),
         verdict: verdict(records, &cells),
-        rows: cells.iter().map(SummaryRow::of).collect(),
+        rows: cells
+            .iter()
+            .map(|cell| SummaryRow::of(cell, &cells, &noise))
+            .collect(),
         interrupted: interrupted_cells(records)
             .iter()
-            .map(SummaryRow::of)
+            .map(|cell| SummaryRow::of(cell, &[], &NoiseFloor::default()))
             .collect(),
         failures: records.iter().filter_map(failure).collect(),
-        warnings: warnings(records),
+        warnings: notes(records),
+        noise,
+    }
+}
+
+/// The columns that say something of at least one of `rows`.
+pub fn columns(rows: &[SummaryRow]) -> Vec<Column> {
+    let says = |column: &Column| rows.iter().any(|row| row.text(*column) != NOT_APPLICABLE);
+    Column::ALL.into_iter().filter(says).collect()
+}
+
+impl Summary {
+    /// How the cells of a column are to be read, row by row.
+    pub fn marks(&self, column: Column) -> Vec<Mark> {
+        let worst = self.worst(column);
+        let mark = |(index, row): (usize, &SummaryRow)| match row.mark(column) {
+            Mark::Plain if worst.contains(&index) => Mark::Worst,
+            mark => mark,
+        };
+        self.rows.iter().enumerate().map(mark).collect()
+    }
+
+    /// Rows with the worst value of a column, and those that differ from it by no more than noise does; none where that is all rows.
+    /// Where noise was not measured a tenth stands for it, and a column in which most rows are as bad says nothing.
+    fn worst(&self, column: Column) -> Vec<usize> {
+        let values: Vec<(usize, f64)> = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter_map(|(index, row)| Some((index, row.badness(column)?)))
+            .collect();
+        let largest = values.iter().map(|value| value.1).fold(0.0, f64::max);
+        let measured = column.quantity().map(|quantity| self.noise.of(quantity));
+        let (floor, most) = match measured {
+            None => (Floor::NONE, values.len().saturating_sub(1)),
+            Some(Some(floor)) => (floor, values.len().saturating_sub(1)),
+            Some(None) => (Floor::TENTH, values.len() / 2),
+        };
+        let as_bad = |value: f64| value >= largest || floor.covers(value, largest);
+        let worst: Vec<usize> = values
+            .iter()
+            .filter(|value| as_bad(value.1))
+            .map(|value| value.0)
+            .collect();
+        if worst.len() <= most {
+            worst
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -395,7 +359,13 @@ fn failure(record: &RunRecord) -> Option<FailedTrial> {
         Outcome::Verified => return None,
         Outcome::Failed { violations } => ("failed", violations.clone()),
         Outcome::Error { message } => ("error", vec![message.clone()]),
-        Outcome::Interrupted { violations } => ("interrupted", interruption(record, violations)),
+        Outcome::Interrupted { violations } => {
+            let kind = match record.measurements {
+                Some(_) => "interrupted, partial",
+                None => "interrupted",
+            };
+            (kind, interruption(record, violations))
+        }
     };
     Some(FailedTrial {
         label: record.variant.label.clone(),
@@ -418,31 +388,4 @@ fn interruption(record: &RunRecord, violations: &[String]) -> Vec<String> {
     }
     reasons.extend_from_slice(violations);
     reasons
-}
-
-fn warnings(records: &[RunRecord]) -> Vec<String> {
-    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
-    for record in records {
-        for warning in &record.warnings {
-            let text = format!("{}: {}", warning.kind, warning.message);
-            match seen.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, labels)) => labels.push(record.variant.label.clone()),
-                None => seen.push((text, vec![record.variant.label.clone()])),
-            }
-        }
-    }
-    seen.into_iter()
-        .map(|(text, mut labels)| {
-            let trials = labels.len();
-            labels.sort();
-            labels.dedup();
-            let whose = if labels.len() <= 3 {
-                labels.join(", ")
-            } else {
-                format!("{} variants", labels.len())
-            };
-            let noun = if trials == 1 { "trial" } else { "trials" };
-            format!("{text} ({trials} {noun}: {whose})")
-        })
-        .collect()
 }

@@ -6,7 +6,7 @@ use crate::{
     aggregate::{Cell, balances},
     quantity::{count, duration, number, percent},
     summary::DRAIN_RATIO_LIMIT,
-    work_balance::{PowerLaw, SafePeriod, live_load, load, safe_period, skip_share},
+    work_balance::{PowerLaw, SafePeriod, live_load, load, safe_period},
 };
 
 /// Which of the suite's questions a run asks, told by its axes.
@@ -80,7 +80,8 @@ pub fn verdict(records: &[RunRecord], cells: &[Cell<'_>]) -> Verdict {
         Question::Dedup => (
             dedup_headline(cells),
             groups.iter().filter_map(|group| dedup_detail(group)).collect(),
-            "load = N·cost/P + c·cost; above 1 a handler that is busy all the time must skip max(0, 1 − I(1 − c·cost)/(N·cost)) of the keys.".to_owned(),
+            "load = N·cost/I + c·cost at the measured interval I; above 1 the handler is busy all the time, and the work balance says that a resync of a plain informer must skip \
+             1 − I(1 − c·cost)/(N·cost) of the keys.".to_owned(),
         ),
     };
     Verdict {
@@ -291,11 +292,26 @@ fn largest_skip(cells: &[&Cell<'_>]) -> Option<f64> {
         .max_by(f64::total_cmp)
 }
 
+/// The largest of some shares in words.
+fn at_most(share: f64) -> String {
+    if share == 0.0 {
+        "none".to_owned()
+    } else if share < 1e-4 {
+        "less than 0.01 %".to_owned()
+    } else {
+        format!("at most {}", percent(share))
+    }
+}
+
 fn dedup_headline(cells: &[Cell<'_>]) -> String {
     let (above, below): (Vec<_>, Vec<_>) = cells
         .iter()
-        .filter(|cell| cell.variant.informer == "plain" && cell.skip_share().is_some())
-        .partition(|cell| load(cell.variant) > 1.0);
+        .filter(|cell| {
+            cell.variant.informer == "plain"
+                && !cell.redelivers_whole()
+                && cell.skip_share().is_some()
+        })
+        .partition(|cell| cell.measured_load().is_some_and(|load| load > 1.0));
     let shared: Vec<&Cell<'_>> = cells
         .iter()
         .filter(|cell| cell.variant.informer == "shared")
@@ -303,18 +319,21 @@ fn dedup_headline(cells: &[Cell<'_>]) -> String {
     let mut parts = Vec::new();
     if let Some(share) = largest_skip(&below) {
         parts.push(format!(
-            "at or below load 1 a resync skipped at most {} of the keys",
-            percent(share)
+            "at or below load 1 a resync skipped {} of the keys",
+            at_most(share)
         ));
     }
     if let Some(share) = largest_skip(&above) {
-        parts.push(format!("above it up to {}", percent(share)));
+        parts.push(format!("above it {}", at_most(share)));
     }
     if let Some(share) = largest_skip(&shared) {
-        parts.push(format!(
-            "the shared informer skipped at most {}",
-            percent(share)
-        ));
+        parts.push(format!("the shared informer skipped {}", at_most(share)));
+    }
+    if cells
+        .iter()
+        .any(|cell| cell.redelivers_whole() && cell.skip_share().is_some())
+    {
+        parts.push("atomic-fifo never skips, it delivers the whole cache each time".to_owned());
     }
     let whose = cells.first().map_or("", |cell| cell.implementation);
     if parts.is_empty() {
@@ -325,21 +344,26 @@ fn dedup_headline(cells: &[Cell<'_>]) -> String {
 }
 
 fn dedup_detail(group: &[Cell<'_>]) -> Option<String> {
-    let worst = group
+    let (load, worst) = group
         .iter()
         .filter(|cell| cell.skip_share().is_some())
-        .max_by(|left, right| load(left.variant).total_cmp(&load(right.variant)))?;
-    let interval = worst
-        .effective_period()
-        .map(|period| period.median)
-        .or_else(|| worst.variant.resync_period_ns.map(|ns| ns as f64))?;
-    let balance = skip_share(worst.variant, interval).map_or_else(String::new, |share| {
-        format!(", the work balance says {}", percent(share))
-    });
+        .filter_map(|cell| Some((cell.measured_load()?, cell)))
+        .max_by(|left, right| left.0.total_cmp(&right.0))?;
+    let beside = match (
+        worst.balanced_skip_share(),
+        worst.peak(|one| one.cost.listener_peak),
+    ) {
+        (Some(share), _) => format!("; the work balance says {}", percent(share)),
+        (None, Some(peak)) => format!(
+            "; its backlog waits in the listener's buffer, at most {} notifications, where no resync looks",
+            count(peak)
+        ),
+        (None, None) => String::new(),
+    };
     Some(format!(
-        "{}: at its highest load, {} (live {}), it skipped {}{balance}.",
+        "{}: at its highest load, {} (of which live changes {}), a resync skipped {} of the keys{beside}.",
         group[0].group(),
-        number(load(worst.variant)),
+        number(load),
         number(live_load(worst.variant)),
         percent(worst.skip_share()?)
     ))

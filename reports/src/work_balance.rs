@@ -27,12 +27,17 @@ pub fn live_load(variant: &Variant) -> f64 {
     variant.churn_per_second * cost_seconds(variant)
 }
 
-/// Share of one handler's time that everything takes: `N·cost/P + c·cost`; without resync, [`live_load`].
+/// Share of one handler's time that everything takes at the period asked for: `N·cost/P + c·cost`; without resync, [`live_load`].
 pub fn load(variant: &Variant) -> f64 {
-    let resync = variant.resync_period_ns.map_or(0.0, |period| {
-        variant.object_count as f64 * cost_seconds(variant) * 1e9 / period as f64
-    });
-    resync + live_load(variant)
+    variant.resync_period_ns.map_or_else(
+        || live_load(variant),
+        |period| load_at(variant, period as f64),
+    )
+}
+
+/// The same with a resync every `interval_ns`: `N·cost/I + c·cost`.
+pub fn load_at(variant: &Variant, interval_ns: f64) -> f64 {
+    variant.object_count as f64 * cost_seconds(variant) * 1e9 / interval_ns + live_load(variant)
 }
 
 /// Smallest safe period: the one at which [`load`] is 1.

@@ -1,12 +1,12 @@
-//! From the queue to the cache to the handler. Mirrors `processDeltas` and `processLoop` of client-go's
-//! `tools/cache/controller.go`; upstream calls the user's reconciler a controller too, this is not that.
+//! The loop that pops a queue. Mirrors `processLoop` of client-go's `tools/cache/controller.go`; upstream calls the user's
+//! reconciler a controller too, this is not that.
 
 use std::{fmt, sync::Arc};
 
 use crate::api::KubeObject;
 
 use super::{
-    DeltaType, EventQueue, Indexer, InformerObserver, Notification, Popped, QueueHandle,
+    EventQueue, Indexer, InformerObserver, Popped, ProcessError, QueueHandle,
     queue_handle::NothingToPop,
 };
 
@@ -14,7 +14,7 @@ use super::{
 pub struct Controller<T, Q, O, N> {
     queue: QueueHandle<T, Q, O>,
     indexer: Arc<Indexer<T>>,
-    notify: N,
+    process: N,
 }
 
 /// Items that a controller's task processes before it lets other tasks run.
@@ -25,36 +25,32 @@ where
     T: KubeObject,
     Q: EventQueue<T>,
     O: InformerObserver<T>,
-    N: FnMut(&Popped<T>, &Indexer<T>),
+    N: FnMut(&Popped<T>, &Indexer<T>) -> Result<(), ProcessError>,
 {
     /// Makes a controller; `process` is called for each popped item while the queue is locked (or not: see
-    /// [`Popped::lock`]). It writes the cache: see [`process_deltas`].
+    /// [`Popped::lock`]). It writes the cache: see [`super::process_popped`]. An error is logged, and there is no second try.
     pub fn new(queue: QueueHandle<T, Q, O>, indexer: Arc<Indexer<T>>, process: N) -> Self {
         Self {
             queue,
             indexer,
-            notify: process,
+            process,
         }
     }
 
-    /// Processes on the calling thread until the queue is closed and empty.
+    /// Processes on the calling thread until the queue is closed and, by its generation's rule, empty.
     pub fn run_blocking(mut self) {
-        while self
-            .queue
-            .pop_blocking(|popped| (self.notify)(popped, &self.indexer))
-        {}
+        let queue = self.queue.clone();
+        while !queue.is_abandoned() && queue.pop_blocking(|popped| self.process(popped)) {}
     }
 
-    /// Processes in a task until the queue is closed and empty. Cancel safe between items.
+    /// Processes in a task until the queue is closed and, by its generation's rule, empty. Cancel safe between items.
     pub async fn run(mut self) {
+        let queue = self.queue.clone();
         let mut turn = 0;
-        loop {
-            match self
-                .queue
-                .try_pop(|popped| (self.notify)(popped, &self.indexer))
-            {
+        while !queue.is_abandoned() {
+            match queue.try_pop(|popped| self.process(popped)) {
                 Ok(()) => {}
-                Err(NothingToPop::Empty) => self.queue.filled().await,
+                Err(NothingToPop::Empty) => queue.filled().await,
                 Err(NothingToPop::Closed) => return,
             }
             turn += 1;
@@ -63,42 +59,14 @@ where
             }
         }
     }
-}
 
-/// Applies an item's deltas to the cache, oldest first, and reports each change after it was applied.
-///
-/// Whether an object is new or changed is decided by the cache and not by the delta's type. An object that cannot be keyed
-/// ends the item's processing.
-pub fn process_deltas<T: KubeObject>(
-    popped: &Popped<T>,
-    indexer: &Indexer<T>,
-    mut notify: impl FnMut(DeltaType, Notification<T>),
-) {
-    for delta in &popped.deltas {
-        let Ok(key) = delta.object.key() else {
-            tracing::error!("delta without a key");
-            return;
-        };
-        let notification = match (delta.delta_type, delta.object.last_known()) {
-            (DeltaType::Deleted, _) => {
-                indexer.remove(&key);
-                Notification::Deleted {
-                    object: delta.object.clone(),
-                }
-            }
-            (_, Some(object)) => match indexer.put(&key, object) {
-                Some(old) => Notification::Updated {
-                    old,
-                    new: Arc::clone(object),
-                },
-                None => Notification::Added {
-                    object: Arc::clone(object),
-                    origin: popped.origin,
-                },
-            },
-            (_, None) => continue,
-        };
-        notify(delta.delta_type, notification);
+    fn process(&mut self, popped: &Popped<T>) {
+        if let Err(error) = (self.process)(popped, &self.indexer) {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "an item was not processed"
+            );
+        }
     }
 }
 

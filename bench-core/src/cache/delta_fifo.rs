@@ -19,8 +19,8 @@ use std::{
 use crate::api::{KeyError, KubeObject, ObjectKey, ResourceVersion};
 
 use super::{
-    AddOrigin, Delta, DeltaObject, DeltaType, Deltas, EventQueue, KnownObjects,
-    LockWhileProcessing, Popped, QueueError, ResyncOutcome,
+    Delta, DeltaObject, DeltaType, Deltas, EventQueue, KnownObjects, LockWhileProcessing, Popped,
+    PoppedItem, QueueError, QueueKind, ResyncOutcome, initial_population::InitialPopulation,
 };
 
 /// Changes an object before it is queued; the queue and everything after it see only the result.
@@ -51,7 +51,7 @@ pub struct DeltaFifoSettings<T> {
 /// use std::sync::Arc;
 /// use bench_core::{
 ///     api::{KubeObject, Object},
-///     cache::{DeltaFifo, DeltaType, EventQueue, Indexer, KnownObjects, index_by_namespace},
+///     cache::{DeltaFifo, DeltaType, EventQueue, Indexer, KnownObjects, PoppedItem, index_by_namespace},
 /// };
 ///
 /// let pod = |version| {
@@ -70,8 +70,8 @@ pub struct DeltaFifoSettings<T> {
 ///
 /// // The next resync leaves the key alone: its cached state would come after a newer one.
 /// assert_eq!(queue.resync().unwrap().skipped_pending[&DeltaType::Sync], 1);
-/// let popped = queue.pop().unwrap();
-/// assert_eq!(popped.deltas[1].delta_type, DeltaType::Updated);
+/// let PoppedItem::Deltas(deltas) = queue.pop().unwrap().item else { unreachable!() };
+/// assert_eq!(deltas[1].delta_type, DeltaType::Updated);
 /// ```
 pub struct DeltaFifo<T> {
     // Invariant: a key is in `queue` if and only if it is in `items`, and no key is there twice.
@@ -79,10 +79,8 @@ pub struct DeltaFifo<T> {
     queue: VecDeque<ObjectKey>,
     // Invariant: the sum of the lengths of the values of `items`.
     delta_count: usize,
-    // Set by the first write of any kind.
-    populated: bool,
-    // Keys of the first list, and deletions that it found, that have not been popped.
-    initial_population_count: usize,
+    // Counts keys of the first list and deletions that it found.
+    initial: InitialPopulation,
     settings: DeltaFifoSettings<T>,
 }
 
@@ -93,8 +91,7 @@ impl<T: KubeObject> DeltaFifo<T> {
             items: HashMap::new(),
             queue: VecDeque::new(),
             delta_count: 0,
-            populated: false,
-            initial_population_count: 0,
+            initial: InitialPopulation::default(),
             settings,
         }
     }
@@ -114,7 +111,7 @@ impl<T: KubeObject> DeltaFifo<T> {
     /// [`KeyError::ZeroLengthDeltas`] if `deltas` is empty, or its newest object's key error.
     pub fn add_if_not_present(&mut self, deltas: Deltas<T>) -> Result<(), QueueError> {
         let key = Self::key_of(&deltas)?;
-        self.populated = true;
+        self.initial.written();
         if let Entry::Vacant(vacant) = self.items.entry(key) {
             self.queue.push_back(vacant.key().clone());
             self.delta_count += deltas.len();
@@ -233,19 +230,23 @@ impl<T: KubeObject> DeltaFifo<T> {
 }
 
 impl<T: KubeObject> EventQueue<T> for DeltaFifo<T> {
+    fn kind(&self) -> QueueKind {
+        QueueKind::DeltaFifo
+    }
+
     fn add(&mut self, object: Arc<T>) -> Result<(), QueueError> {
-        self.populated = true;
+        self.initial.written();
         self.append(object.key()?, Delta::new(DeltaType::Added, object))
     }
 
     fn update(&mut self, object: Arc<T>) -> Result<(), QueueError> {
-        self.populated = true;
+        self.initial.written();
         self.append(object.key()?, Delta::new(DeltaType::Updated, object))
     }
 
     fn delete(&mut self, object: DeltaObject<T>) -> Result<(), QueueError> {
         let key = object.key()?;
-        self.populated = true;
+        self.initial.written();
         let pending = self.items.contains_key(&key);
         let unknown = match &self.settings.known_objects {
             None => !pending,
@@ -281,10 +282,7 @@ impl<T: KubeObject> EventQueue<T> for DeltaFifo<T> {
         }
         let deletions = self.delete_queued_but_not_listed(&listed)?
             + self.delete_known_but_not_listed(&listed)?;
-        if !self.populated {
-            self.populated = true;
-            self.initial_population_count = listed.len() + deletions;
-        }
+        self.initial.listed(listed.len() + deletions);
         Ok(())
     }
 
@@ -323,20 +321,15 @@ impl<T: KubeObject> EventQueue<T> for DeltaFifo<T> {
     fn pop(&mut self) -> Option<Popped<T>> {
         let key = self.queue.pop_front()?;
         // Asked before the count goes down, so the last key of the first list is still of the first list.
-        let origin = if self.has_synced() {
-            AddOrigin::Live
-        } else {
-            AddOrigin::InitialList
-        };
-        self.initial_population_count = self.initial_population_count.saturating_sub(1);
+        let origin = self.initial.origin();
+        self.initial.taken(1);
         let deltas = self
             .items
             .remove(&key)
             .expect("every queued key has deltas");
         self.delta_count -= deltas.len();
         Some(Popped {
-            key,
-            deltas,
+            item: PoppedItem::Deltas(deltas),
             origin,
             lock: LockWhileProcessing::Hold,
         })
@@ -345,7 +338,7 @@ impl<T: KubeObject> EventQueue<T> for DeltaFifo<T> {
     fn processed(&mut self) {}
 
     fn has_synced(&self) -> bool {
-        self.populated && self.initial_population_count == 0
+        self.initial.has_synced()
     }
 
     fn len(&self) -> usize {
@@ -363,8 +356,7 @@ impl<T> fmt::Debug for DeltaFifo<T> {
             .debug_struct("DeltaFifo")
             .field("keys", &self.queue.len())
             .field("deltas", &self.delta_count)
-            .field("populated", &self.populated)
-            .field("initial_population_count", &self.initial_population_count)
+            .field("initial", &self.initial)
             .finish_non_exhaustive()
     }
 }

@@ -26,8 +26,8 @@ pub trait ResourceEventHandler<T>: Send + 'static {
     fn on_delete(&mut self, object: DeltaObject<T>) -> impl Future<Output = ()> + Send;
 }
 
-/// The callbacks of a plain informer: called inline while the queue pops, with the queue locked, so whatever they cost, the
-/// reflector and the resync wait for.
+/// The callbacks of a plain informer: called inline while the queue pops. Unless the generation unlocks the queue for it (see
+/// [`super::LockWhileProcessing`]), reflector and resync wait for whatever they cost.
 pub trait InlineEventHandler<T>: Send + 'static {
     /// An object is new to the cache.
     fn on_add(&mut self, object: &Arc<T>, origin: AddOrigin);

@@ -1,7 +1,8 @@
 //! The cache and its secondary lookups.
 //!
 //! Mirrors client-go's `tools/cache/thread_safe_store.go`, `store.go` and `index.go`: a map under one read-write lock; an
-//! index maps each value that its function yields to the set of keys that yield it.
+//! index maps each value that its function yields to the set of keys that yield it. Transactions and the cache's own version
+//! are those of 0.35 and 0.36.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -11,9 +12,9 @@ use std::{
 
 use parking_lot::RwLock;
 
-use crate::api::{KeyError, KubeObject, ObjectKey};
+use crate::api::{KeyError, KubeObject, ObjectKey, ResourceVersion};
 
-use super::{DeltaObject, KnownObjects};
+use super::{Delta, DeltaObject, DeltaType, KnownObjects};
 
 /// Name of the index by namespace.
 pub const NAMESPACE_INDEX: &str = "namespace";
@@ -63,6 +64,8 @@ struct State<T> {
     indexers: Indexers<T>,
     // Invariant: holds exactly what the functions yield for `items`; no set in it is empty.
     indices: HashMap<String, HashMap<String, HashSet<ObjectKey>>>,
+    // Of the last write that had one; not the highest.
+    resource_version: ResourceVersion,
 }
 
 /// The index function for [`NAMESPACE_INDEX`].
@@ -88,6 +91,7 @@ impl<T: KubeObject> Indexer<T> {
                 items: HashMap::new(),
                 indexers,
                 indices,
+                resource_version: ResourceVersion::unset(),
             }),
         }
     }
@@ -103,7 +107,11 @@ impl<T: KubeObject> Indexer<T> {
 
     /// Adds or overwrites the object of a key and returns the one that was there.
     pub fn put(&self, key: &ObjectKey, object: &Arc<T>) -> Option<Arc<T>> {
-        self.state.write().put(key, object)
+        let resource_version = object.resource_version();
+        let mut state = self.state.write();
+        let old = state.put(key, object);
+        state.resource_version = resource_version;
+        old
     }
 
     /// Removes an object; a missing one is no error.
@@ -111,33 +119,76 @@ impl<T: KubeObject> Indexer<T> {
     /// # Errors
     /// [`KeyError`] if it has no key.
     pub fn delete(&self, object: &DeltaObject<T>) -> Result<(), KeyError> {
-        let key = object.key()?;
-        self.remove(&key);
+        self.remove_deleted(&object.key()?, object);
         Ok(())
     }
 
-    /// Removes the object of a key and returns it.
+    /// Removes the object of a key and returns it. The cache's version stays: see [`Indexer::remove_deleted`].
     pub fn remove(&self, key: &ObjectKey) -> Option<Arc<T>> {
-        let mut state = self.state.write();
-        let old = state.items.remove(key)?;
-        state.unindex(key, &old);
-        Some(old)
+        self.state.write().remove(key)
     }
 
-    /// Makes `objects` the whole content, in one step for readers.
+    /// Removes the object of a key and returns it; `deleted`, unless it is a tombstone, tells the cache its new version.
+    pub fn remove_deleted(&self, key: &ObjectKey, deleted: &DeltaObject<T>) -> Option<Arc<T>> {
+        let resource_version = version_of(deleted);
+        let mut state = self.state.write();
+        let old = state.remove(key);
+        state.reached(resource_version);
+        old
+    }
+
+    /// Makes `objects`, a list of the given version, the whole content, in one step for readers.
     ///
     /// # Errors
     /// [`KeyError`] if one has no key; then nothing has changed.
-    pub fn replace(&self, objects: Vec<Arc<T>>) -> Result<(), KeyError> {
+    pub fn replace(
+        &self,
+        objects: &[Arc<T>],
+        resource_version: &ResourceVersion,
+    ) -> Result<(), KeyError> {
         let mut items = HashMap::with_capacity(objects.len());
         for object in objects {
-            items.insert(object.key()?, object);
+            items.insert(object.key()?, Arc::clone(object));
         }
         let mut state = self.state.write();
         state.indices.values_mut().for_each(HashMap::clear);
         state.items = items;
+        state.resource_version = resource_version.clone();
         state.index_everything();
         Ok(())
+    }
+
+    /// Writes the deltas of distinct objects in their order, in one step for readers, and yields for each the object that
+    /// was there. One without a key is left out and yields an error; the others are written.
+    pub fn transaction(&self, deltas: &[Delta<T>]) -> Vec<Result<Option<Arc<T>>, KeyError>> {
+        let keys: Vec<_> = deltas.iter().map(|delta| delta.object.key()).collect();
+        let mut written = deltas.iter().zip(&keys).filter(|(_, key)| key.is_ok());
+        let resource_version = written
+            .next_back()
+            .and_then(|(last, _)| version_of(&last.object));
+        let mut state = self.state.write();
+        let write = |(delta, key): (&Delta<T>, Result<ObjectKey, KeyError>)| {
+            let key = key?;
+            Ok(match (delta.delta_type, delta.object.last_known()) {
+                (DeltaType::Deleted, _) => state.remove(&key),
+                (_, Some(object)) => state.put(&key, object),
+                (_, None) => None,
+            })
+        };
+        let outcomes = deltas.iter().zip(keys).map(write).collect();
+        state.reached(resource_version);
+        outcomes
+    }
+
+    /// Notes a version that the server is known to have reached.
+    pub fn bookmark(&self, resource_version: &ResourceVersion) {
+        self.state.write().resource_version = resource_version.clone();
+    }
+
+    /// The version of the cache: that of the last write or bookmark that had one, which need not be the highest. Upstream
+    /// tells it (`LastStoreSyncResourceVersion`) from 0.36 on.
+    pub fn resource_version(&self) -> ResourceVersion {
+        self.state.read().resource_version.clone()
     }
 
     /// One object.
@@ -235,7 +286,7 @@ impl<T: KubeObject> Indexer<T> {
             .unwrap_or_default()
     }
 
-    /// Adds indexes to an empty cache, as 0.27 allows.
+    /// Adds indexes to an empty cache, as client-go allows up to 0.29.
     ///
     /// # Errors
     /// [`IndexError::NotEmpty`] if there are objects, [`IndexError::Conflict`] if a name is taken.
@@ -244,9 +295,23 @@ impl<T: KubeObject> Indexer<T> {
         if !state.items.is_empty() {
             return Err(IndexError::NotEmpty);
         }
+        state.add_indexers(indexers)
+    }
+
+    /// Adds indexes at any time and puts what the cache holds into them, as client-go does from 0.30 on. Readers wait.
+    ///
+    /// # Errors
+    /// [`IndexError::Conflict`] if a name is taken.
+    pub fn add_indexers_at_any_time(&self, indexers: Indexers<T>) -> Result<(), IndexError> {
+        self.state.write().add_indexers(indexers)
+    }
+}
+
+impl<T> State<T> {
+    fn add_indexers(&mut self, indexers: Indexers<T>) -> Result<(), IndexError> {
         let taken: BTreeSet<_> = indexers
             .keys()
-            .filter(|name| state.indexers.contains_key(*name))
+            .filter(|name| self.indexers.contains_key(*name))
             .cloned()
             .collect();
         if !taken.is_empty() {
@@ -255,14 +320,26 @@ impl<T: KubeObject> Indexer<T> {
             ));
         }
         for (name, function) in indexers {
-            state.indices.insert(name.clone(), HashMap::new());
-            state.indexers.insert(name, function);
+            let mut index = HashMap::new();
+            fill_index(&mut index, &function, &self.items);
+            self.indices.insert(name.clone(), index);
+            self.indexers.insert(name, function);
         }
         Ok(())
     }
-}
 
-impl<T> State<T> {
+    fn reached(&mut self, resource_version: Option<ResourceVersion>) {
+        if let Some(resource_version) = resource_version {
+            self.resource_version = resource_version;
+        }
+    }
+
+    fn remove(&mut self, key: &ObjectKey) -> Option<Arc<T>> {
+        let old = self.items.remove(key)?;
+        self.unindex(key, &old);
+        Some(old)
+    }
+
     fn put(&mut self, key: &ObjectKey, object: &Arc<T>) -> Option<Arc<T>> {
         let old = self.items.insert(key.clone(), Arc::clone(object));
         for (name, function) in &self.indexers {
@@ -296,11 +373,7 @@ impl<T> State<T> {
     fn index_everything(&mut self) {
         for (name, function) in &self.indexers {
             let index = self.indices.entry(name.clone()).or_default();
-            for (key, object) in &self.items {
-                for value in function(object) {
-                    index.entry(value).or_default().insert(key.clone());
-                }
-            }
+            fill_index(index, function, &self.items);
         }
     }
 
@@ -335,6 +408,26 @@ impl<T> fmt::Debug for Indexer<T> {
             .field("objects", &state.items.len())
             .field("indexes", &state.indexers.keys().collect::<BTreeSet<_>>())
             .finish()
+    }
+}
+
+/// The version that a deletion tells the cache; a tombstone knows none.
+fn version_of<T: KubeObject>(object: &DeltaObject<T>) -> Option<ResourceVersion> {
+    match object {
+        DeltaObject::Object(object) => Some(object.resource_version()),
+        DeltaObject::FinalStateUnknown(_) => None,
+    }
+}
+
+fn fill_index<T>(
+    index: &mut HashMap<String, HashSet<ObjectKey>>,
+    function: &IndexFunc<T>,
+    items: &HashMap<ObjectKey, Arc<T>>,
+) {
+    for (key, object) in items {
+        for value in function(object) {
+            index.entry(value).or_default().insert(key.clone());
+        }
     }
 }
 

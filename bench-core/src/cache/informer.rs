@@ -10,9 +10,9 @@ use crate::{
 };
 
 use super::{
-    Controller, DeltaFifo, Indexer, Indexers, InformerObserver, InlineEventHandler, KnownObjects,
-    Lister, Notification, Popped, QueueHandle, QueueLength, Reflector, ReflectorSettings,
-    ResyncTimer, controller::process_deltas,
+    AnyQueue, Controller, Indexer, Indexers, InformerObserver, InlineEventHandler, KnownObjects,
+    Lister, Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector,
+    ReflectorSettings, ResyncTimer, process_popped,
 };
 
 /// Where a plain informer's handler runs.
@@ -27,6 +27,8 @@ pub enum ControllerPlacement {
 /// How a plain informer is set up.
 #[derive(Debug, Clone)]
 pub struct InformerSettings {
+    /// Generation of the queue.
+    pub queue: QueueKind,
     /// Time between two resyncs; absent or zero means never.
     pub resync_period: Option<Duration>,
     /// Where the handler runs.
@@ -39,9 +41,9 @@ pub struct InformerSettings {
 #[derive(Debug)]
 pub struct Informer;
 
-/// A plain informer at work. Dropping it stops the reflector and lets the controller drain what is queued.
+/// A plain informer at work. Dropping it stops the reflector and closes the queue, as [`RunningInformer::stop`] does.
 pub struct RunningInformer<T, O> {
-    queue: QueueHandle<T, DeltaFifo<T>, O>,
+    queue: QueueHandle<T, AnyQueue<T>, O>,
     indexer: Arc<Indexer<T>>,
     last_sync: watch::Receiver<ResourceVersion>,
     reflector: JoinSet<()>,
@@ -51,7 +53,7 @@ pub struct RunningInformer<T, O> {
 
 impl Informer {
     /// Starts listing, watching and calling `handler`. Must be called in a tokio runtime; with
-    /// [`ControllerPlacement::Thread`] that runtime needs more than one worker, since the reflector waits for the handler.
+    /// [`ControllerPlacement::Thread`] that runtime needs more than one worker, since the reflector may wait for the handler.
     ///
     /// # Errors
     /// If the controller's thread cannot be made.
@@ -70,7 +72,8 @@ impl Informer {
     {
         let indexer = Arc::new(Indexer::new(indexers));
         let known_objects: Arc<dyn KnownObjects<T>> = Arc::<Indexer<T>>::clone(&indexer);
-        let queue = QueueHandle::new(DeltaFifo::for_informer(known_objects), observer.clone());
+        let queue = AnyQueue::for_informer(settings.queue, known_objects);
+        let queue = QueueHandle::new(queue, observer.clone());
         let resync = ResyncTimer {
             period: settings.resync_period.filter(|period| !period.is_zero()),
             should_resync: None,
@@ -87,7 +90,7 @@ impl Informer {
             queue.clone(),
             Arc::clone(&indexer),
             move |popped: &Popped<T>, indexer: &Indexer<T>| {
-                process_deltas(popped, indexer, |delta_type, notification| {
+                process_popped(popped, indexer, |delta_type, notification| {
                     observer.delivering(delta_type, &notification);
                     match &notification {
                         Notification::Added { object, origin } => handler.on_add(object, *origin),
@@ -95,7 +98,7 @@ impl Informer {
                         Notification::Deleted { object } => handler.on_delete(object),
                     }
                     observer.delivered(delta_type, &notification);
-                });
+                })
             },
         );
         let mut running = RunningInformer {
@@ -131,7 +134,7 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
         Lister::new(Arc::clone(&self.indexer))
     }
 
-    /// Whether the whole first list has been handled. Waits for a running handler.
+    /// Whether the whole first list has been handled. Waits for a running handler unless the queue is unlocked for it.
     pub fn has_synced(&self) -> bool {
         self.queue.has_synced()
     }
@@ -141,7 +144,7 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
         self.queue.wait_until_synced().await;
     }
 
-    /// Pending keys and deltas; takes no lock.
+    /// What is pending; takes no lock.
     pub fn queue_length(&self) -> QueueLength {
         self.queue.length()
     }
@@ -156,7 +159,8 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
         self.queue.end_resyncs();
     }
 
-    /// Stops the reflector, lets the handler work off what is queued, and returns the cache.
+    /// Stops the reflector and the handler, and returns the cache. What is still queued is worked off or left, as the
+    /// generation does: see [`QueueKind::after_close`].
     pub async fn stop(mut self) -> Arc<Indexer<T>> {
         self.reflector.shutdown().await;
         self.queue.close();

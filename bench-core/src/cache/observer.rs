@@ -11,13 +11,14 @@ use super::{
 /// Which operation wants or holds the queue's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QueueOperation {
-    /// A pop and, where the queue stays locked, its processing.
+    /// A pop and, where the queue stays locked, its processing. Where it does not, the lock is released before the processing
+    /// and taken once more for a moment after it.
     Pop,
     /// A whole list.
     Replace,
     /// A resync.
     Resync,
-    /// One watch event.
+    /// One watch event, bookmarks included where the queue takes them.
     Write,
 }
 
@@ -106,7 +107,8 @@ pub trait InformerObserver<T>: Send + Sync + 'static {
         let _ = (key, resource_version);
     }
 
-    /// An item was popped; the lock is held.
+    /// An item was popped; the lock is held. What it makes the informer deliver follows: for a whole resync the number of
+    /// Sync notifications is known only then.
     fn popped(&self, popped: &Popped<T>) {
         let _ = popped;
     }

@@ -15,29 +15,32 @@ use tokio::sync::{Notify, watch};
 use crate::api::ResourceVersion;
 
 use super::{
-    DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
-    QueueOperation, ResyncOutcome,
+    AfterClose, DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
+    QueueKind, QueueOperation, ResyncOutcome,
     handover_mutex::{HandoverGuard, HandoverMutex},
 };
 
-/// Pending keys and deltas.
+/// What is pending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueLength {
-    /// Keys.
+    /// Entries: keys, each with its deltas, in a [`super::DeltaFifo`]; events in the others, whose keys may repeat.
     pub keys: u64,
-    /// Deltas.
+    /// Deltas; a whole list, a whole resync and a bookmark count as one each.
     pub deltas: u64,
+    /// Deltas that were popped and are being processed; they are in neither of the others.
+    pub in_process: u64,
 }
 
-/// A queue shared by its producers and its consumer. Every method takes the one lock, so a producer waits for a handler that
-/// runs under it. A waiter that has waited for a millisecond is handed the lock, as by
-/// Go's mutex, so neither reflector nor resync starve.
+/// A queue shared by its producers and its one consumer. Every method takes the one lock, so a producer waits for a handler
+/// that runs under it; whether it does, each pop decides ([`Popped::lock`]). A waiter
+/// that has waited for a millisecond is handed the lock, as by Go's mutex, so neither reflector nor resync starve.
 pub struct QueueHandle<T, Q, O> {
     shared: Arc<Shared<Q, O>>,
     object: PhantomData<fn(T)>,
 }
 
 struct Shared<Q, O> {
+    kind: QueueKind,
     inner: HandoverMutex<Inner<Q>>,
     // For consumers on a thread of their own. Counts its waiters, so a notify without one costs no system call.
     filled: Condvar,
@@ -46,6 +49,9 @@ struct Shared<Q, O> {
     // A copy of the length that can be read without the lock.
     keys: AtomicU64,
     deltas: AtomicU64,
+    in_process: AtomicU64,
+    // Known without the lock, which a handler may hold.
+    closing: AtomicBool,
     // See `end_resyncs`.
     resyncs_ended: AtomicBool,
     // Set once, after the last item of the first list was processed.
@@ -62,17 +68,21 @@ struct Inner<Q> {
 impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     /// Shares `queue`.
     pub fn new(queue: Q, observer: O) -> Self {
+        let kind = queue.kind();
         let inner = HandoverMutex::new(Inner {
             queue,
             closed: false,
             waiting_tasks: 0,
         });
         let shared = Shared {
+            kind,
             inner,
             filled: Condvar::new(),
             filled_for_tasks: Notify::new(),
             keys: 0.into(),
             deltas: 0.into(),
+            in_process: 0.into(),
+            closing: false.into(),
             resyncs_ended: false.into(),
             synced: watch::Sender::new(false),
             observer,
@@ -137,17 +147,31 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         })
     }
 
-    /// Whether the first list has been popped. Waits for the lock, hence for a handler that runs under it.
+    /// Writes a bookmark; neither locks nor does anything where the generation has none.
+    pub fn bookmark(&self, resource_version: &ResourceVersion) {
+        if self.shared.kind.takes_bookmarks() {
+            self.locked(QueueOperation::Write, |queue| {
+                queue.bookmark(resource_version);
+            });
+        }
+    }
+
+    /// Whether the first list has been popped and, in an [`super::AtomicFifo`], processed. Waits for the lock, hence for a
+    /// handler that runs under it.
     pub fn has_synced(&self) -> bool {
         self.shared.inner.lock().queue.has_synced()
     }
 
-    /// Pending keys and deltas after the last write or pop; takes no lock.
+    /// What was pending after the last write or pop; takes no lock. All three at 0 mean that nothing was left to do.
     pub fn length(&self) -> QueueLength {
         let load = |number: &AtomicU64| number.load(Ordering::Acquire);
+        // What is popped is counted as in process before it is no more counted as pending; so in this order.
+        let (keys, deltas) = (load(&self.shared.keys), load(&self.shared.deltas));
+        let in_process = load(&self.shared.in_process);
         QueueLength {
-            keys: load(&self.shared.keys),
-            deltas: load(&self.shared.deltas),
+            keys,
+            deltas,
+            in_process,
         }
     }
 
@@ -224,13 +248,23 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
     ) {
         let observer = &self.shared.observer;
         observer.lock_acquired(QueueOperation::Pop);
+        let in_process = popped.item.deltas().len().max(1) as u64;
+        self.shared.in_process.store(in_process, Ordering::Release);
         self.publish_length(&inner.queue);
         observer.popped(popped);
         match popped.lock {
             LockWhileProcessing::Hold => process(popped),
-            LockWhileProcessing::Release => inner.unlocked(|| process(popped)),
+            LockWhileProcessing::Release => {
+                observer.lock_released(QueueOperation::Pop);
+                inner.unlocked(|| {
+                    process(popped);
+                    observer.lock_requested(QueueOperation::Pop);
+                });
+                observer.lock_acquired(QueueOperation::Pop);
+            }
         }
         inner.queue.processed();
+        self.shared.in_process.store(0, Ordering::Release);
         self.publish_synced(&inner.queue);
         observer.lock_released(QueueOperation::Pop);
     }
@@ -274,13 +308,27 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
 }
 
 impl<T, Q, O> QueueHandle<T, Q, O> {
+    /// Which generation the queue is.
+    pub fn kind(&self) -> QueueKind {
+        self.shared.kind
+    }
+
+    /// Whether the queue is closed, or about to be, and its generation's controller pops no more although there may be
+    /// entries left.
+    pub fn is_abandoned(&self) -> bool {
+        self.shared.kind.after_close() == AfterClose::Abandon
+            && self.shared.closing.load(Ordering::Acquire)
+    }
+
     /// Makes every later resync do nothing, so that a measurement can let the queue run empty. Upstream has no such switch.
     pub fn end_resyncs(&self) {
         self.shared.resyncs_ended.store(true, Ordering::Release);
     }
 
-    /// Closes the queue: whoever pops gets what is left and then nothing. Writes are still taken.
+    /// Closes the queue: whoever pops gets what is left and then nothing. Writes are still taken. Waits for a handler that
+    /// runs under the lock.
     pub fn close(&self) {
+        self.shared.closing.store(true, Ordering::Release);
         self.shared.inner.lock().closed = true;
         self.shared.filled.notify_all();
         self.shared.filled_for_tasks.notify_waiters();

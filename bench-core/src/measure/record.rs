@@ -158,6 +158,7 @@ pub struct Measurements {
     /// Offered and achieved load in the window.
     pub generator: Generator,
     /// Latency in the window by series: `live` is scheduled commit to the handler's return; stages are `live.server`, `live.wire`, `live.queue`, `live.handler`;
+    /// `live.service` is commit to the handler's return, which says nothing of a server that stalls;
     /// `live.in_drain` and `live.outside_drain` split `live` by whether a resync was being drained when the event was scheduled.
     pub latency: BTreeMap<String, LatencySeries>,
     /// Resyncs in the window.
@@ -177,13 +178,13 @@ pub struct Measurements {
 /// Offered and achieved load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
-    /// Commits that the schedule held in the window.
+    /// Changes that were due in the window, committed or not.
     pub scheduled: u64,
     /// Commits made in the window.
     pub committed: u64,
     /// Commits by kind of change: `create`, `update`, `delete`.
     pub committed_by_kind: BTreeMap<String, u64>,
-    /// Scheduled instant to commit.
+    /// Scheduled instant to commit, of every commit that was due or made in the window.
     pub lateness: LatencySeries,
 }
 

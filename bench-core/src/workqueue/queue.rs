@@ -77,6 +77,8 @@ struct Inner<T> {
     delaying: DelayingState<T>,
     instruments: Option<Instruments<T>>,
     drain: Drain,
+    // Whether `shut_down` was called, not the drain; only its first call calls off a drain.
+    was_shut_down: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,6 +127,7 @@ impl<T: Hash + Eq + Clone> WorkQueue<T> {
                     delaying: DelayingState::new(),
                     instruments: None,
                     drain: Drain::NotWanted,
+                    was_shut_down: false,
                 }),
                 limiter: Mutex::new(Box::new(limiter)),
                 waiters: Waiters::default(),
@@ -238,15 +241,19 @@ impl<T: Hash + Eq + Clone> WorkQueue<T> {
     }
 
     /// Takes no further additions. What waits is still handed out, what waits for its time is lost, and a drain under way is
-    /// called off. Does not wait for anything.
+    /// called off. Does not wait for anything. A second call does nothing, as with upstream's delaying queue: a drain that
+    /// began after the first goes on.
     pub fn shut_down(&self) {
+        if std::mem::replace(&mut self.shared.inner.lock().was_shut_down, true) {
+            return;
+        }
         self.begin_shut_down(Drain::NotWanted);
         self.shared.drained.notify_waiters();
     }
 
-    /// Takes no further additions and waits until no item is being processed, or until [`Self::shut_down`] is called. Items
-    /// that wait without a worker do not hold it up; a worker that takes its next item before the call has looked does, as
-    /// upstream. Dropping the call ends the waiting, not the shutting down.
+    /// Takes no further additions and waits until no item is being processed, or until [`Self::shut_down`] is called for the
+    /// first time. Items that wait without a worker do not hold it up; a worker that takes its next item before the call has
+    /// looked does, as upstream. Dropping the call ends the waiting, not the shutting down.
     pub async fn shut_down_with_drain(&self) {
         self.begin_shut_down(Drain::Wanted);
         self.wait_until(|state| state.processing() == 0).await;

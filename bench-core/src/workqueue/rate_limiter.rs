@@ -133,7 +133,9 @@ impl<T> RateLimiter<T> for BucketRateLimiter {
         if self.tokens >= 0.0 {
             return Duration::ZERO;
         }
-        Duration::try_from_secs_f64(-self.tokens / self.tokens_per_second).unwrap_or(Duration::MAX)
+        // Upstream cuts off parts of a nanosecond; so do we, before the conversion, which rounds.
+        let nanoseconds = (-self.tokens / self.tokens_per_second * 1e9).floor();
+        Duration::try_from_secs_f64(nanoseconds / 1e9).unwrap_or(Duration::MAX)
     }
 
     fn forget(&mut self, _item: &T) {}

@@ -6,11 +6,11 @@ use bench_core::{
     api::{KubeObject as _, Object, ResourceVersion},
     cache::{
         AddOrigin, Delta, DeltaFifo, DeltaFifoSettings, DeltaObject, DeltaType, EmittedOnReplace,
-        EventQueue, Indexer, KnownObjects, QueueError,
+        EventQueue, Indexer, KnownObjects, PoppedItem, QueueError,
     },
 };
 
-use crate::scripted::object;
+use crate::scripted::{object, text};
 
 /// `A foo:1`, and `D †foo:1` or `D †foo:nil` for tombstones.
 pub(crate) fn render(delta: &Delta<Object>) -> String {
@@ -56,52 +56,70 @@ fn unknowing() -> DeltaFifo<Object> {
     })
 }
 
-/// `+foo:1` adds, `~foo:1` updates, `-foo:1` deletes, `=foo:1,bar:2` replaces, `resync` resyncs.
+/// `+foo:1` adds, `~foo:1` updates, `-foo:1` deletes, `=foo:1,bar:2` replaces (`=foo:1@20` with a version), `*20` is a
+/// bookmark, `resync` resyncs.
 #[track_caller]
-fn run(fifo: &mut DeltaFifo<Object>, script: &str) {
+pub(crate) fn run(queue: &mut impl EventQueue<Object>, script: &str) {
     for word in script.split_whitespace() {
         let parse = |text: &str| {
             let (name, version) = text.split_once(':').expect("name:version");
             object(name, version.parse().expect("a number"))
         };
         let outcome = match word.split_at(1) {
-            ("+", rest) => fifo.add(parse(rest)),
-            ("~", rest) => fifo.update(parse(rest)),
-            ("-", rest) => fifo.delete(DeltaObject::Object(parse(rest))),
+            ("+", rest) => queue.add(parse(rest)),
+            ("~", rest) => queue.update(parse(rest)),
+            ("-", rest) => queue.delete(DeltaObject::Object(parse(rest))),
             ("=", rest) => {
-                let list = rest
+                let (list, version) = rest.split_once('@').unwrap_or((rest, "0"));
+                let list = list
                     .split(',')
                     .filter(|item| !item.is_empty())
                     .map(parse)
                     .collect();
-                fifo.replace(list, &ResourceVersion::from("0"))
+                queue.replace(list, &ResourceVersion::from(version))
             }
-            _ => fifo.resync().map(|_| ()),
+            ("*", version) => {
+                queue.bookmark(&ResourceVersion::from(version));
+                Ok(())
+            }
+            _ => queue.resync().map(|_| ()),
         };
         outcome.expect("every operation of the script is valid");
     }
 }
 
-#[track_caller]
-fn pops(fifo: &mut DeltaFifo<Object>) -> Vec<String> {
-    let mut pops = Vec::new();
-    while let Some(popped) = fifo.pop() {
-        pops.push(
-            popped
-                .deltas
+/// A pop as its deltas, or `RA@20 foo:1`, `SA`, `B@20`.
+pub(crate) fn render_item(item: &PoppedItem<Object>) -> String {
+    match item {
+        PoppedItem::Deltas(deltas) | PoppedItem::Batch(deltas) => {
+            deltas.iter().map(render).collect::<Vec<_>>().join(", ")
+        }
+        PoppedItem::ReplacedAll(replaced) => {
+            let objects = replaced
+                .objects
                 .iter()
-                .map(render)
-                .collect::<Vec<_>>()
-                .join(", "),
-        );
+                .map(|object| text(object).replace('@', ":"));
+            let objects: Vec<_> = objects.collect();
+            format!("RA@{} {}", replaced.resource_version, objects.join(","))
+        }
+        PoppedItem::SyncAll => "SA".to_owned(),
+        PoppedItem::Bookmark(resource_version) => format!("B@{resource_version}"),
+    }
+}
+
+pub(crate) fn pops(queue: &mut impl EventQueue<Object>) -> Vec<String> {
+    let mut pops = Vec::new();
+    while let Some(popped) = queue.pop() {
+        pops.push(render_item(&popped.item));
+        queue.processed();
     }
     pops
 }
 
 #[track_caller]
-fn expect_pops(fifo: &mut DeltaFifo<Object>, script: &str, expected: &[&str]) {
-    run(fifo, script);
-    assert_eq!(pops(fifo), expected, "after {script}");
+pub(crate) fn expect_pops(queue: &mut impl EventQueue<Object>, script: &str, expected: &[&str]) {
+    run(queue, script);
+    assert_eq!(pops(queue), expected, "after {script}");
 }
 
 #[test]
@@ -336,7 +354,13 @@ fn a_key_keeps_its_place_and_a_popped_one_goes_to_the_back() {
     let mut fifo = unknowing();
     run(&mut fifo, "+foo:10 +bar:1 +foo:11 +foo:13 +zab:30");
     assert_eq!(
-        fifo.pop().unwrap().deltas.last().map(render).as_deref(),
+        fifo.pop()
+            .unwrap()
+            .item
+            .deltas()
+            .last()
+            .map(render)
+            .as_deref(),
         Some("A foo:13")
     );
     expect_pops(&mut fifo, "+foo:14", &["A bar:1", "A zab:30", "A foo:14"]);
@@ -350,9 +374,9 @@ fn requeued_deltas_go_to_the_back_unless_newer_ones_are_pending() {
         Err(QueueError::Key(_))
     ));
     run(&mut fifo, "+b:3");
-    let requeued_b = fifo.pop().unwrap().deltas;
+    let requeued_b = fifo.pop().unwrap().item.deltas().to_vec();
     run(&mut fifo, "+c:4");
-    let requeued_c = fifo.pop().unwrap().deltas;
+    let requeued_c = fifo.pop().unwrap().item.deltas().to_vec();
     run(&mut fifo, "+a:1 +b:2");
     fifo.add_if_not_present(requeued_b).unwrap();
     fifo.add_if_not_present(requeued_c).unwrap();

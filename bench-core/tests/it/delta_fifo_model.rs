@@ -118,8 +118,10 @@ proptest! {
                 }
                 Op::Pop => {
                     let popped = fifo.pop().map(|popped| {
-                        let name = popped.key.name().chars().next().expect("one letter");
-                        (name, popped.deltas.iter().map(render).collect::<Vec<_>>(), popped.origin == AddOrigin::InitialList)
+                        let deltas = popped.item.deltas();
+                        let key = DeltaFifo::key_of(deltas).expect("never empty");
+                        let name = key.name().chars().next().expect("one letter");
+                        (name, deltas.iter().map(render).collect::<Vec<_>>(), popped.origin == AddOrigin::InitialList)
                     });
                     fifo.processed();
                     let expected = model.pop();

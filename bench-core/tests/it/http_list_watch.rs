@@ -10,7 +10,7 @@ use bench_core::{
     api::{KubeObject, ListOptions, Object, Resource, ResourceVersion, WatchEvent, WatchOptions},
     cache::{
         ControllerPlacement, DeltaObject, Informer, InformerSettings, InlineEventHandler,
-        NoObserver, ReflectorSettings,
+        NoObserver, QueueKind, ReflectorSettings,
     },
     list_watch::{ApiError, HttpListWatch, ListerWatcher as _, Recovery, WatchStream as _},
 };
@@ -191,6 +191,7 @@ async fn an_informer_keeps_the_objects_of_every_page() {
         });
         let server = HttpListWatch::<_, Object>::new(service, "", &Resource::pods(), None);
         let settings = InformerSettings {
+            queue: QueueKind::DeltaFifo,
             resync_period: None,
             placement: ControllerPlacement::Task,
             reflector: ReflectorSettings::client_go(7),

@@ -1,7 +1,10 @@
 //! Tests of the whole crate, by component.
 
+mod atomic_fifo;
 mod delta_fifo;
 mod delta_fifo_model;
+mod event_queues_model;
+mod generations;
 mod http_list_watch;
 mod http_retries;
 mod indexer;
@@ -10,10 +13,14 @@ mod instruments;
 mod model;
 mod priority_queue;
 mod priority_queue_model;
+mod process;
+mod queue_handle;
+mod real_fifo;
 mod reflector;
 mod reflector_errors;
 mod reflector_lines;
 mod reflector_lists;
+mod rendering;
 mod scripted;
 mod shared_informer;
 mod streaming_list;
@@ -21,6 +28,7 @@ mod streaming_list_marks;
 mod tidy;
 mod verify;
 mod workqueue;
+mod workqueue_client_go;
 mod workqueue_metrics;
 mod workqueue_model;
 mod workqueue_rate_limiters;

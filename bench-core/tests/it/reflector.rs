@@ -54,7 +54,7 @@ fn rig(answers: Vec<Answer>) -> Rig {
 pub(crate) fn drain(queue: &Queue) -> Vec<String> {
     let mut pops = Vec::new();
     let mut render_pop = |popped: &Popped<Object>| {
-        let deltas: Vec<_> = popped.deltas.iter().map(render).collect();
+        let deltas: Vec<_> = popped.item.deltas().iter().map(render).collect();
         pops.push(deltas.join(", "));
     };
     while queue.try_pop(&mut render_pop).is_ok() {}

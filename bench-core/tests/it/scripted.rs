@@ -26,6 +26,12 @@ pub(crate) fn object(name: &str, version: u64) -> Arc<Object> {
     Arc::new(Object::decode(json.as_bytes()).expect("literal JSON"))
 }
 
+/// An object without a name, hence without a key.
+pub(crate) fn nameless(version: u64) -> Arc<Object> {
+    let json = format!(r#"{{"metadata":{{"resourceVersion":"{version}"}}}}"#);
+    Arc::new(Object::decode(json.as_bytes()).expect("literal JSON"))
+}
+
 /// `name@version`.
 pub(crate) fn text(object: &Object) -> String {
     format!(

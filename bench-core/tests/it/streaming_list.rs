@@ -13,8 +13,8 @@ use bench_core::{
     api::{Object, ResourceVersion, Status, StatusDetails, WatchEvent},
     cache::{
         DeltaFifo, DeltaFifoSettings, EmittedOnReplace, Indexer, InformerObserver, InformerWarning,
-        QueueHandle, Reflector, ReflectorError, ReflectorSettings, RelistCause, ResyncTimer,
-        StreamingList,
+        Popped, PoppedItem, QueueHandle, Reflector, ReflectorError, ReflectorSettings, RelistCause,
+        ResyncTimer, StreamingList,
     },
     list_watch::{ApiError, FrameError},
 };
@@ -120,8 +120,10 @@ impl Rig {
         let run = tokio::time::timeout(Duration::from_hours(1), self.reflector.run());
         assert!(run.await.is_err(), "a reflector runs for ever");
         let mut queued = Vec::new();
-        let mut pop = |popped: &bench_core::cache::Popped<Object>| {
-            queued.extend(popped.deltas.iter().map(render));
+        let mut pop = |popped: &Popped<Object>| {
+            if let PoppedItem::Deltas(deltas) = &popped.item {
+                queued.extend(deltas.iter().map(render));
+            }
         };
         while self.queue.try_pop(&mut pop).is_ok() {}
         End {

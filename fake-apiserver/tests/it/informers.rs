@@ -13,8 +13,8 @@ use bench_core::{
     api::{KubeObject, ListOptions, Object, Resource, ResourceVersion, content_hash},
     cache::{
         AddOrigin, ControllerPlacement, DeltaObject, Informer, InformerSettings,
-        InlineEventHandler, NoObserver, ReflectorSettings, ResourceEventHandler, SharedInformer,
-        SharedInformerSettings, index_by_namespace,
+        InlineEventHandler, NoObserver, QueueKind, QueueLength, ReflectorSettings,
+        ResourceEventHandler, SharedInformer, SharedInformerSettings, index_by_namespace,
     },
     list_watch::{HttpListWatch, ListerWatcher as _},
     verify::{ObjectState, compare_states},
@@ -136,8 +136,15 @@ fn is_at(version: &ResourceVersion, server: &ApiServer) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shared_informer_of_typed_pods_ends_with_what_the_server_holds() {
+    for queue in QueueKind::ALL {
+        shared_informer_of_typed_pods(queue).await;
+    }
+}
+
+async fn shared_informer_of_typed_pods(queue: QueueKind) {
     let server = pods();
     let settings = SharedInformerSettings {
+        queue,
         default_resync_period: Duration::ZERO,
         reflector: ReflectorSettings::client_go(1),
     };
@@ -155,7 +162,8 @@ async fn a_shared_informer_of_typed_pods_ends_with_what_the_server_holds() {
 
     let [creates, updates, deletes] = churn(&server).await;
     until(|| is_at(&informer.last_sync_resource_version(), &server)).await;
-    until(|| informer.queue_length().keys == 0 && registration.pending() == 0).await;
+    until(|| informer.queue_length() == QueueLength::default() && registration.pending() == 0)
+        .await;
     informer.stop().await;
 
     assert_eq!(
@@ -179,8 +187,15 @@ async fn a_shared_informer_of_typed_pods_ends_with_what_the_server_holds() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plain_informer_of_raw_objects_ends_with_the_servers_bytes() {
+    for queue in QueueKind::ALL {
+        plain_informer_of_raw_objects(queue).await;
+    }
+}
+
+async fn plain_informer_of_raw_objects(queue: QueueKind) {
     let server = pods();
     let settings = InformerSettings {
+        queue,
         resync_period: None,
         placement: ControllerPlacement::Thread,
         reflector: ReflectorSettings::client_go(1),
@@ -197,7 +212,7 @@ async fn a_plain_informer_of_raw_objects_ends_with_the_servers_bytes() {
     informer.wait_until_synced().await;
     let [creates, updates, deletes] = churn(&server).await;
     until(|| is_at(&informer.last_sync_resource_version(), &server)).await;
-    until(|| informer.queue_length().keys == 0).await;
+    until(|| informer.queue_length() == QueueLength::default()).await;
     let cache = informer.stop().await;
 
     assert_eq!(

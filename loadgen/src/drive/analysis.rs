@@ -6,7 +6,9 @@ use std::{
 };
 
 use bench_core::{
+    cache::QueueKind,
     measure::{
+        allocations::AllocationCount,
         clock::MonotonicTime,
         latency::LatencyRecorder,
         process::resident_memory,
@@ -19,11 +21,13 @@ use bench_core::{
 };
 use fake_apiserver::control::{CommitRecord, WriteKind};
 
+use crate::scenario::choice::InformerKind;
+
 use super::{
     DriveSettings,
     accounting::account,
     recorder::{Cause, Delivery, Log, Reconcile},
-    repair::{RepairModel, RepairSpan, expected_mean_seconds, repairs},
+    repair::{Place, RepairModel, RepairSpan, expected_mean_seconds, repairs},
     sampler::{STEP, nanoseconds},
 };
 
@@ -46,12 +50,16 @@ pub(super) struct Inputs<'a> {
     pub(super) converged_at: MonotonicTime,
     /// CPU time of the client in the window.
     pub(super) client_cpu: Duration,
+    /// Allocations of the client in the window; absent if they were not counted.
+    pub(super) client_allocations: Option<AllocationCount>,
     /// CPU time of the server in the window.
     pub(super) server_cpu: Duration,
     /// Memory of the server.
     pub(super) server_rss_peak_bytes: u64,
     /// The server's writes.
     pub(super) commits: Vec<CommitRecord>,
+    /// Writes that were due when the churn was stopped, and were not done.
+    pub(super) undone: u64,
     /// What was recorded.
     pub(super) log: Log,
     /// What was sampled.
@@ -72,8 +80,8 @@ pub(super) fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
         server_cpu_ns: nanoseconds(inputs.server_cpu),
         client_rss_peak_bytes: resident_memory().map_or(0, |memory| memory.peak_bytes),
         server_rss_peak_bytes: inputs.server_rss_peak_bytes,
-        client_allocations: None,
-        client_allocated_bytes: None,
+        client_allocations: inputs.client_allocations.map(|count| count.allocations),
+        client_allocated_bytes: inputs.client_allocations.map(|count| count.allocated_bytes),
         queue_keys_peak: peak(|point| point.queue_keys),
         queue_deltas_peak: peak(|point| point.queue_deltas),
         listener_peak: points.iter().filter_map(|point| point.listener).max(),
@@ -107,21 +115,30 @@ impl Inputs<'_> {
 fn resync_ticks(inputs: &Inputs<'_>) -> Vec<(u64, ResyncTick)> {
     let returns: Vec<u64> = syncs(inputs).map(|delivery| delivery.returned_ns).collect();
     let mut enqueued_before = 0;
+    let mut sync_alls = inputs.log.sync_alls.iter();
     let tick = |resync: &super::recorder::RecordedResync| {
-        enqueued_before += resync.outcome.enqueued;
+        // A resync that is one entry of the queue knows only when it is its turn how many it delivers.
+        let later: u64 = (0..resync.outcome.markers)
+            .filter_map(|_| sync_alls.next())
+            .sum();
+        let (known, enqueued) = (
+            resync.outcome.known + later,
+            resync.outcome.enqueued + later,
+        );
+        enqueued_before += enqueued;
         let last = usize::try_from(enqueued_before)
             .ok()
             .and_then(|count| count.checked_sub(1));
         let drained = last
             .and_then(|last| returns.get(last))
-            .filter(|_| resync.outcome.enqueued > 0);
+            .filter(|_| enqueued > 0);
         let skipped = resync.outcome.skipped_pending.iter();
         let tick = ResyncTick {
             at_ns: resync
                 .began_ns
                 .saturating_sub(inputs.window_began.nanoseconds),
-            known: resync.outcome.known,
-            enqueued: resync.outcome.enqueued,
+            known,
+            enqueued,
             skipped_pending: skipped
                 .map(|(delta_type, count)| (delta_type.name().to_owned(), *count))
                 .collect(),
@@ -207,8 +224,10 @@ fn summarise_resyncs(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> Resync
 fn generator(inputs: &Inputs<'_>) -> Generator {
     let mut lateness = LatencyRecorder::new();
     let mut committed_by_kind: BTreeMap<String, u64> = BTreeMap::new();
-    let mut committed = 0;
+    let (mut scheduled, mut committed) = (0, 0);
+    let mut last_scheduled_ns = inputs.window_began.nanoseconds;
     for commit in &inputs.commits {
+        last_scheduled_ns = last_scheduled_ns.max(commit.scheduled_ns);
         if inputs.in_window(commit.committed_ns) {
             committed += 1;
             let kind = match commit.kind {
@@ -218,24 +237,32 @@ fn generator(inputs: &Inputs<'_>) -> Generator {
             };
             *committed_by_kind.entry(kind.to_owned()).or_default() += 1;
         }
-        if inputs.in_window(commit.scheduled_ns) {
+        scheduled += u64::from(inputs.in_window(commit.scheduled_ns));
+        // A server that is far behind commits in the window what was due before it, and that is late, too.
+        if inputs.in_window(commit.scheduled_ns) || inputs.in_window(commit.committed_ns) {
             lateness.record_between(commit.scheduled_ns, commit.committed_ns);
         }
     }
-    let window = inputs.window_ended.since(inputs.window_began).as_secs_f64();
     let rate = inputs
         .settings
         .churn
         .as_ref()
         .map_or(0.0, |churn| churn.rate_per_second);
+    // Those due after the last that was done and before the window's end; more may have come due until the churn stopped.
+    let behind_ns = inputs
+        .window_ended
+        .nanoseconds
+        .saturating_sub(last_scheduled_ns);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a rate times a window is small"
+        reason = "bounded by a count"
     )]
-    let scheduled = (rate * window).round() as u64;
+    let undone = (rate * behind_ns as f64 / 1e9)
+        .round()
+        .min(inputs.undone as f64) as u64;
     Generator {
-        scheduled,
+        scheduled: scheduled + undone,
         committed,
         committed_by_kind,
         lateness: lateness.to_series(),
@@ -245,7 +272,8 @@ fn generator(inputs: &Inputs<'_>) -> Generator {
 /// Events are taken by when they were *scheduled*: one that was due in the window counts with its whole delay, however late it
 /// came.
 fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<String, LatencySeries> {
-    let received: HashMap<u64, u64> = inputs.log.received.iter().copied().collect();
+    // The first time counts, so from the end: what is received again is a replay.
+    let received: HashMap<u64, u64> = inputs.log.received.iter().rev().copied().collect();
     let live = inputs
         .log
         .deliveries
@@ -274,6 +302,7 @@ fn latencies(inputs: &Inputs<'_>, ticks: &[(u64, ResyncTick)]) -> BTreeMap<Strin
                 .record_between(from, to);
         };
         record("live", commit.scheduled_ns, delivery.returned_ns);
+        record("live.service", commit.committed_ns, delivery.returned_ns);
         record("live.server", commit.scheduled_ns, commit.committed_ns);
         if let Some(received) = received.get(&commit.resource_version) {
             record("live.wire", commit.committed_ns, *received);
@@ -378,8 +407,14 @@ fn repair_of(
         if inputs.known == 0 || inputs.known as f64 * cost / period + rate * cost > 1.0 {
             return None;
         }
+        let joins =
+            settings.informer == InformerKind::Plain && settings.queue == QueueKind::DeltaFifo;
         expected_mean_seconds(RepairModel {
-            informer: settings.informer,
+            place: if joins {
+                Place::WithItsKey
+            } else {
+                Place::AtTheEnd
+            },
             interval: interval as f64 / 1e9,
             drain: inputs.known as f64 * cost / (1.0 - rate * cost).max(0.01),
             live_rate_per_key: rate * (1.0 - settings.losses.adds_and_updates)

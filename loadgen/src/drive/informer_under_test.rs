@@ -90,6 +90,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Plain => {
             let placement = ControllerPlacement::Thread;
             let informer_settings = InformerSettings {
+                queue: settings.queue,
                 resync_period: settings.resync_period,
                 placement,
                 reflector,
@@ -108,6 +109,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
         InformerKind::Shared => {
             let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
             let informer_settings = SharedInformerSettings {
+                queue: settings.queue,
                 default_resync_period,
                 reflector,
             };
@@ -181,11 +183,15 @@ impl UnderTest {
                     .last_version()
                     .number()
                     .is_some_and(|seen| seen >= version);
-                let idle = self.queue_length().keys == 0
+                let idle = self.queue_length() == QueueLength::default()
                     && self.listener_pending().unwrap_or(0) == 0
                     && self.workers().queue.is_empty();
                 // Takes the queue's lock, hence waits for a handler that runs under it.
-                if seen && idle && self.has_synced() && self.queue_length().keys == 0 {
+                if seen
+                    && idle
+                    && self.has_synced()
+                    && self.queue_length() == QueueLength::default()
+                {
                     return;
                 }
             }

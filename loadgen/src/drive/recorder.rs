@@ -11,7 +11,10 @@ use std::{
 
 use bench_core::{
     api::{KubeObject, Object, ObjectKey, ResourceVersion},
-    cache::{AddOrigin, DeltaType, InformerObserver, Notification, QueueOperation, ResyncOutcome},
+    cache::{
+        AddOrigin, DeltaType, InformerObserver, Notification, Popped, PoppedItem, QueueOperation,
+        ResyncOutcome,
+    },
     measure::clock::MonotonicTime,
 };
 use parking_lot::Mutex;
@@ -119,8 +122,18 @@ pub(super) struct Log {
     pub(super) received: Vec<(u64, u64)>,
     /// Resyncs in order.
     pub(super) resyncs: Vec<RecordedResync>,
+    /// For each resync that was one entry of the queue, how many notifications it made when it was its turn.
+    pub(super) sync_alls: Vec<u64>,
     /// Reconciles in the order of their ends; none without a work queue.
     pub(super) reconciles: Vec<Reconcile>,
+}
+
+/// Whether the item that is processed is a whole resync.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Turn {
+    SyncAll,
+    #[default]
+    Other,
 }
 
 /// Records. Cheap to clone; it is the informer's observer, and its handler tells it of each call.
@@ -133,11 +146,14 @@ struct Shared {
     resync: Mutex<(u64, u64, ResyncOutcome)>,
     received: Mutex<Vec<(u64, u64)>>,
     resyncs: Mutex<Vec<RecordedResync>>,
+    /// As in the log, and whether the last one is being processed.
+    sync_alls: Mutex<(Vec<u64>, Turn)>,
     reconciles: Mutex<Vec<Reconcile>>,
     /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
     delivering: Mutex<Option<Cause>>,
-    /// Relists and replays under way to a shared informer's handler, by version: all else its notification tells.
-    under_way: Mutex<HashMap<u64, Cause>>,
+    /// Relists and replays under way to a shared informer's handler, by the versions before and now: all else its notification
+    /// tells. By both, since the event that a replay repeats may be under way, too.
+    under_way: Mutex<HashMap<(Option<u64>, u64), Cause>>,
     live: AtomicU64,
     sync: AtomicU64,
     stale: AtomicU64,
@@ -166,6 +182,7 @@ impl Recorder {
             resync: Mutex::default(),
             received: Mutex::default(),
             resyncs: Mutex::default(),
+            sync_alls: Mutex::default(),
             reconciles: Mutex::default(),
             delivering: Mutex::new(None),
             under_way: Mutex::default(),
@@ -182,8 +199,8 @@ impl Recorder {
 
     /// The cause of a shared informer's call, which comes some time after its delta.
     pub(super) fn cause_of_buffered_call(&self, notification: &Notification<Object>) -> Cause {
-        let known =
-            version_of(notification).and_then(|version| self.0.under_way.lock().remove(&version));
+        let known = versions_of(notification)
+            .and_then(|versions| self.0.under_way.lock().remove(&versions));
         known.unwrap_or_else(|| match notification {
             Notification::Added {
                 origin: AddOrigin::InitialList,
@@ -290,6 +307,7 @@ impl Recorder {
             deliveries: std::mem::take(&mut self.0.state.lock().deliveries),
             received: std::mem::take(&mut *self.0.received.lock()),
             resyncs: std::mem::take(&mut *self.0.resyncs.lock()),
+            sync_alls: std::mem::take(&mut self.0.sync_alls.lock().0),
             reconciles: std::mem::take(&mut *self.0.reconciles.lock()),
         }
     }
@@ -332,11 +350,30 @@ impl InformerObserver<Object> for Recorder {
         }
     }
 
+    fn popped(&self, popped: &Popped<Object>) {
+        let mut sync_alls = self.0.sync_alls.lock();
+        sync_alls.1 = if matches!(popped.item, PoppedItem::SyncAll) {
+            sync_alls.0.push(0);
+            Turn::SyncAll
+        } else {
+            Turn::Other
+        };
+    }
+
     fn delivering(&self, delta_type: DeltaType, notification: &Notification<Object>) {
+        if delta_type == DeltaType::Sync {
+            let mut sync_alls = self.0.sync_alls.lock();
+            if let (notifications, Turn::SyncAll) = &mut *sync_alls
+                && let Some(count) = notifications.last_mut()
+            {
+                *count += 1;
+            }
+        }
         let cause = cause(delta_type, notification);
         *self.0.delivering.lock() = Some(cause);
-        if let (Cause::Relist | Cause::Replay, Some(version)) = (cause, version_of(notification)) {
-            self.0.under_way.lock().insert(version, cause);
+        if let (Cause::Relist | Cause::Replay, Some(versions)) = (cause, versions_of(notification))
+        {
+            self.0.under_way.lock().insert(versions, cause);
         }
     }
 }
@@ -362,13 +399,13 @@ fn cause(delta_type: DeltaType, notification: &Notification<Object>) -> Cause {
     }
 }
 
-fn version_of(notification: &Notification<Object>) -> Option<u64> {
-    let object = match notification {
-        Notification::Added { object, .. } => Some(object),
-        Notification::Updated { new, .. } => Some(new),
-        Notification::Deleted { object } => object.last_known(),
+fn versions_of(notification: &Notification<Object>) -> Option<(Option<u64>, u64)> {
+    let (old, object) = match notification {
+        Notification::Added { object, .. } => (None, Some(object)),
+        Notification::Updated { old, new } => (number(&old.resource_version()), Some(new)),
+        Notification::Deleted { object } => (None, object.last_known()),
     };
-    object.and_then(|object| number(&object.resource_version()))
+    Some((old, number(&object?.resource_version())?))
 }
 
 fn number(version: &ResourceVersion) -> Option<u64> {
@@ -433,6 +470,18 @@ mod tests {
         assert_eq!(
             recorder.cause_of_buffered_call(&updated(9, 9)),
             Cause::Resync
+        );
+    }
+
+    #[test]
+    fn an_event_that_is_still_under_way_is_not_taken_for_its_replay() {
+        let recorder = recorder();
+        recorder.delivering(DeltaType::Updated, &updated(5, 6));
+        recorder.delivering(DeltaType::Updated, &updated(6, 6));
+        assert_eq!(recorder.cause_of_buffered_call(&updated(5, 6)), Cause::Live);
+        assert_eq!(
+            recorder.cause_of_buffered_call(&updated(6, 6)),
+            Cause::Replay
         );
     }
 

@@ -8,7 +8,6 @@ use bench_core::{
 };
 
 use super::recorder::{Call, Cause, Delivery};
-use crate::scenario::choice::InformerKind;
 
 /// The part of a trial in which losses and repairs are looked at.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +18,20 @@ pub(super) struct RepairSpan {
     pub(super) repairs_until_ns: u64,
 }
 
+/// Where a live event of a key that a drain has yet to deliver goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// To its key's pending Sync: a `DeltaFIFO` with the backlog in it, hence a plain informer's.
+    WithItsKey,
+    /// Behind all that is pending: every later queue, and a shared informer's listener.
+    AtTheEnd,
+}
+
 /// What the closed form needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RepairModel {
-    /// Plain or shared: where a live event waits during a drain differs.
-    pub(super) informer: InformerKind,
+    /// Where a live event waits during a drain.
+    pub(super) place: Place,
     /// Time between two resyncs, as it was, in seconds.
     pub(super) interval: f64,
     /// Time to deliver the whole cache, in seconds.
@@ -99,13 +107,13 @@ pub(super) fn repairs(
 /// The mean time to repair, in seconds; absent where the drain does not end before the next resync.
 ///
 /// A cycle begins with a resync, which delivers the key at a place that is uniform in the drain. A live event that arrives
-/// outside the drain is lost at once. One that arrives in the drain is lost, in a plain informer, at its key's place if that
-/// lies ahead, since it joins the key's Sync, else at the drain's end; in a shared one always at the drain's end. The repair
+/// outside the drain is lost at once. One that arrives in the drain is lost, where it joins its key's Sync, at the key's place if
+/// that lies ahead, else at the drain's end; where it does not, always at the drain's end. The repair
 /// is the key's place in the next cycle, or an earlier live event. See METHODOLOGY.md.
 pub(super) fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
     const STEPS: u32 = 400;
     let RepairModel {
-        informer,
+        place: goes,
         interval,
         drain,
         live_rate_per_key: rate,
@@ -119,7 +127,7 @@ pub(super) fn expected_mean_seconds(model: RepairModel) -> Option<f64> {
         for place in (0..STEPS).map(|index| step(index, drain)) {
             let lost_at = if arrival >= drain {
                 arrival
-            } else if informer == InformerKind::Plain && place > arrival {
+            } else if goes == Place::WithItsKey && place > arrival {
                 place
             } else {
                 drain
@@ -196,14 +204,14 @@ mod tests {
     #[test]
     fn without_competition_the_mean_is_that_of_the_derivation() {
         for (interval, drain) in [(10.0, 0.0), (2.0, 1.2), (1.0, 0.3)] {
-            let model = |informer| RepairModel {
-                informer,
+            let model = |place| RepairModel {
+                place,
                 interval,
                 drain,
                 live_rate_per_key: 0.0,
             };
-            let plain = expected_mean_seconds(model(InformerKind::Plain)).unwrap();
-            let shared = expected_mean_seconds(model(InformerKind::Shared)).unwrap();
+            let plain = expected_mean_seconds(model(Place::WithItsKey)).unwrap();
+            let shared = expected_mean_seconds(model(Place::AtTheEnd)).unwrap();
             let base = f64::midpoint(interval, drain);
             assert!(
                 (plain - (base - drain * drain / (3.0 * interval))).abs() < 2e-3 * interval,
@@ -215,7 +223,7 @@ mod tests {
             );
         }
         let endless = RepairModel {
-            informer: InformerKind::Plain,
+            place: Place::WithItsKey,
             interval: 1.0,
             drain: 1.2,
             live_rate_per_key: 0.0,
@@ -226,7 +234,7 @@ mod tests {
     #[test]
     fn later_events_of_the_same_key_shorten_the_mean() {
         let model = |rate| RepairModel {
-            informer: InformerKind::Plain,
+            place: Place::WithItsKey,
             interval: 4.0,
             drain: 0.0,
             live_rate_per_key: rate,

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use bench_core::cache::QueueKind;
+
 use crate::quantity::QuantityError;
 
 /// Which of upstream's two informers.
@@ -34,36 +36,27 @@ impl fmt::Display for InformerKind {
     }
 }
 
-/// Generation of the queue. Only what exists can be named.
+/// Generation of the queue, by the name that results carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueuePreset {
-    /// Upstream's `DeltaFIFO` with known objects, up to 1.32.
-    DeltaFifo,
-}
+pub struct QueuePreset(pub QueueKind);
 
 impl FromStr for QueuePreset {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        match text {
-            "delta-fifo" => Ok(Self::DeltaFifo),
-            "real-fifo-per-event" | "real-fifo" | "atomic-fifo" => Err(QuantityError::new(
+        let kind = QueueKind::ALL.into_iter().find(|kind| kind.name() == text);
+        kind.map(Self).ok_or_else(|| {
+            QuantityError::new(
                 text,
-                "a queue that exists yet; so far there is: delta-fifo",
-            )),
-            _ => Err(QuantityError::new(
-                text,
-                "a queue; so far there is: delta-fifo",
-            )),
-        }
+                "a queue: delta-fifo, real-fifo-per-event, real-fifo or atomic-fifo",
+            )
+        })
     }
 }
 
 impl fmt::Display for QueuePreset {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DeltaFifo => formatter.write_str("delta-fifo"),
-        }
+        formatter.write_str(self.0.name())
     }
 }
 

@@ -71,6 +71,9 @@ pub enum ScenarioError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// What results call it, if not by the name of its file: for copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What this scenario tells that no other does.
     pub question: String,
     /// The objects.
@@ -220,13 +223,11 @@ pub struct Overrides {
     pub window: Option<WrittenDuration>,
 }
 
-/// A scenario with the name that results carry and the text that it was read from.
+/// A scenario with the name that results carry.
 #[derive(Debug, Clone)]
 pub struct NamedScenario {
-    /// Shipped name, or the file's name without its ending.
+    /// Shipped name, or the file's name without its ending, or what the file says.
     pub name: String,
-    /// The text as written.
-    pub text: String,
     /// What it says.
     pub scenario: Scenario,
 }
@@ -258,11 +259,23 @@ impl NamedScenario {
     }
 
     fn parse(name: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let mut scenario = Scenario::parse(file, text)?;
+        // Not part of what is asked, so a copy has the hash of its original.
+        let named = scenario.name.take();
         Ok(Self {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            scenario: Scenario::parse(file, text)?,
+            name: named.unwrap_or_else(|| name.to_owned()),
+            scenario,
         })
+    }
+
+    /// A file that [`NamedScenario::load`] reads as this scenario, flags applied.
+    pub fn to_yaml(&self) -> String {
+        let mut scenario = self.scenario.clone();
+        scenario.name = Some(self.name.clone());
+        let yaml = serde_saphyr::to_string(&scenario).expect("a scenario is plain data");
+        format!(
+            "# As it ran, with its flags applied. Once more: loadgen run FILE. Paths are from where it ran.\n{yaml}"
+        )
     }
 }
 
@@ -308,7 +321,10 @@ impl Scenario {
                 .variants
                 .iter()
                 .any(|v| v.window.is_some_and(zero_window));
-        if self.question.trim().is_empty() {
+        let bad_name = |name: &String| name.trim().is_empty() || name.contains('/');
+        if self.name.as_ref().is_some_and(bad_name) {
+            Some(("name", "must be a word, without a slash"))
+        } else if self.question.trim().is_empty() {
             Some(("question", "must say what this scenario tells"))
         } else if cluster.count.is_some() == cluster.objects.is_some() {
             Some(("cluster", "needs either `count` or `objects`"))
@@ -365,4 +381,46 @@ impl Scenario {
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_of_a_scenario_is_the_scenario() {
+        for name in shipped::NAMES {
+            let shipped = NamedScenario::load(name).unwrap();
+            let mut file = shipped.clone();
+            file.scenario.cluster.count = None;
+            file.scenario.cluster.profile = None;
+            file.scenario.cluster.objects = Some("dir/my objects: #1.json".into());
+            file.scenario.churn.arrivals = Arrivals::Bursty(NonZeroU32::new(7).unwrap());
+            file.scenario.churn.keys = KeyChoice::Zipf(1.1);
+            file.scenario.question = "Is \"off\": better\nthan # 1s?".to_owned();
+            for original in [shipped, file] {
+                let yaml = original.to_yaml();
+                let copy = NamedScenario::parse("scenario", "scenario.yaml", &yaml)
+                    .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+                assert_eq!(
+                    (copy.name, copy.scenario),
+                    (original.name, original.scenario)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_no_word_is_a_fault() {
+        let text = shipped::text("resync-periods").unwrap();
+        for name in ["''", "a/b"] {
+            let error = Scenario::parse("f.yaml", &format!("{text}name: {name}\n")).unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .ends_with(": name: must be a word, without a slash"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -6,7 +6,16 @@ use bench_core::measure::record::Outcome;
 
 use crate::program::{Ran, Running, field, loadgen, records};
 
-const CHURN: [&str; 6] = ["--count", "200", "--churn", "200/s", "--rounds", "1"];
+const CHURN: [&str; 8] = [
+    "--queue",
+    "delta-fifo",
+    "--count",
+    "200",
+    "--churn",
+    "200/s",
+    "--rounds",
+    "1",
+];
 
 fn start(out: &Path, more: &[&str]) -> Running {
     let mut arguments = vec!["compare", "--out", out.to_str().unwrap()];

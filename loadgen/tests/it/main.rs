@@ -6,7 +6,11 @@
 )]
 
 mod interruption;
+mod meddler;
 mod program;
+mod rate;
+mod real_objects;
 mod refusals;
 mod server;
 mod small_run;
+mod verification;

@@ -8,7 +8,9 @@ use std::{
 use bench_core::measure::record::RunRecord;
 
 /// A run that is over in seconds: two variants of 200 objects. Callers add a verb in front and `--out`.
-pub(crate) const SMALL: [&str; 8] = [
+pub(crate) const SMALL: [&str; 10] = [
+    "--queue",
+    "delta-fifo",
     "--count",
     "200",
     "--window",

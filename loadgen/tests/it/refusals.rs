@@ -68,7 +68,7 @@ fn a_fault_in_a_scenario_file_is_named_by_file_line_and_field() {
         (
             "field.yaml",
             SCENARIO.replace("warm_up", "warmup"),
-            "field.yaml:12: warmup: unknown field `warmup`, expected one of question, cluster,",
+            "field.yaml:12: warmup: unknown field `warmup`, expected one of name, question, cluster,",
         ),
         (
             "mix.yaml",

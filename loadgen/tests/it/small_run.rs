@@ -54,6 +54,9 @@ fn a_run_leaves_records_page_and_figures_and_can_be_drawn_again() {
         assert_eq!(record.outcome, Outcome::Verified);
         let one = record.measurements.as_ref().unwrap();
         assert!(one.accounting.sent > 0 && one.accounting.pending == 0);
+        let cost = &one.cost;
+        assert!(cost.client_allocations.unwrap() > one.notifications.live);
+        assert!(cost.client_allocated_bytes > cost.client_allocations);
     }
     assert_is_a_report(&out);
 
@@ -78,4 +81,23 @@ fn with_json_stdout_is_the_records_as_one_document_and_nothing_else() {
     let printed: Vec<RunRecord> = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(printed, records(&out));
     assert_is_a_report(&out);
+}
+
+#[test]
+fn the_copy_of_the_scenario_runs_the_same_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (first, second) = (path("first"), path("second"));
+    let ran = compare_small(Path::new(&first), &["--lose", "5%", "--seed", "7"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let copy = path("first/scenario.yaml");
+    let ran = loadgen(&["run", &copy, "--out", &second]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let [first, second] = [first, second].map(|out| records(Path::new(&out)));
+    assert_eq!((first.len(), second.len()), (2, 2));
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(first.scenario, second.scenario, "name and hash too");
+        assert_eq!(first.variant, second.variant);
+        assert_eq!((first.seed, second.seed), (7, 7));
+    }
 }

@@ -5,7 +5,8 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-use super::{Area, Drawn, font, paint, panel::even_ticks};
+use super::{Area, Drawn, axis::even_ticks, font, paint};
+use crate::quantity::Unit;
 
 /// One bar.
 #[derive(Debug, Clone)]
@@ -22,19 +23,16 @@ pub const ROW_HEIGHT: u32 = 30;
 /// Room for labels on the left.
 const LEFT: i32 = 250;
 
-/// Draws bars from `top` on, with an axis from 0 named `name` below them. Parts carry their value where it fits.
+/// Room for the sum of a bar's parts on the right.
+const RIGHT: i32 = 90;
+
+/// Draws bars from `top` on, with an axis from 0 and its name below them. Parts carry their value where it fits, a bar of several parts its sum.
 ///
 /// # Errors
 ///
 /// What plotters says.
-pub fn draw(
-    area: &Area<'_>,
-    top: u32,
-    bars: &[Bar],
-    name: &str,
-    format: fn(f64) -> String,
-) -> Drawn {
-    let width = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX) - LEFT - 40;
+pub fn draw(area: &Area<'_>, top: u32, bars: &[Bar], (name, unit): (&str, Unit)) -> Drawn {
+    let width = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX) - LEFT - RIGHT;
     let top = i32::try_from(top).unwrap_or(0);
     let row = i32::try_from(ROW_HEIGHT).unwrap_or(30);
     let longest = bars
@@ -49,14 +47,14 @@ pub fn draw(
     };
     let bottom = top + row * i32::try_from(bars.len()).unwrap_or(0);
     let centred = |size, color, side| font::style(size, color).pos(Pos::new(side, VPos::Center));
-    for tick in even_ticks(high, 6) {
+    for tick in even_ticks(unit, high, 6) {
         let x = place(tick);
         area.draw(&PathElement::new(
             [(x, top), (x, bottom + 4)],
             paint::GRID.stroke_width(1),
         ))?;
         area.draw(&Text::new(
-            font::printable(&format(tick), 16),
+            font::printable(&unit.text(tick), 16),
             (x, bottom + 14),
             centred(13, paint::MUTED, HPos::Center),
         ))?;
@@ -80,7 +78,7 @@ pub fn draw(
                 [(from, y + 4), ((to - 1).max(from + 1), y + row - 4)],
                 paint::hue(series).filled(),
             ))?;
-            let words = format(value);
+            let words = unit.text(value);
             let style = centred(13, paint::SURFACE, HPos::Center);
             let needed = i32::try_from(area.estimate_text_size(&words, &style)?.0).unwrap_or(0);
             if to - from > needed + 8 {
@@ -92,6 +90,11 @@ pub fn draw(
             }
             sum += value;
         }
+        area.draw(&Text::new(
+            font::printable(&unit.text(sum), 16),
+            (place(sum) + 8, y + row / 2),
+            centred(13, paint::INK, HPos::Left),
+        ))?;
         y += row;
     }
     area.draw(&PathElement::new(

@@ -2,15 +2,18 @@
 
 use super::{
     Area, Drawn, Figure, Words,
+    axis::Axis,
     bars::{self, Bar, ROW_HEIGHT},
-    panel::{Axis, Panel, Sample, Trace, legend},
+    csv,
+    legend::{Entry, Sample, legend},
+    panel::{Panel, Size, Trace},
     resync::{groups, side_by_side},
 };
 use crate::{
     aggregate::Cell,
     error::ReportError,
-    quantity::{number, percent},
-    work_balance::{live_load, load},
+    quantity::{Unit, number},
+    work_balance::live_load,
 };
 
 /// Causes of a skip in the order of drawing.
@@ -18,16 +21,18 @@ const CAUSES: [&str; 5] = ["Sync", "Updated", "Replaced", "Added", "Deleted"];
 
 fn bar_figure(
     words: Words,
-    entries: &[(usize, Sample, String)],
+    names: &[&str],
     bars: &[Bar],
-    axis: (&str, fn(f64) -> String),
+    axis: (&str, Unit),
 ) -> Result<Figure, ReportError> {
     let height = 90 + u32::try_from(bars.len()).unwrap_or(1) * ROW_HEIGHT;
+    let entries = used_entries(names, bars);
     let drawing = |area: &Area<'_>| -> Drawn {
-        let top = legend(area, entries)?;
-        bars::draw(area, top + 4, bars, axis.0, axis.1)
+        let top = legend(area, &entries)?;
+        bars::draw(area, top + 4, bars, axis)
     };
-    Figure::draw(words, (1120, height), drawing)
+    let csv = csv::of_bars(bars, names, axis);
+    Figure::draw(words, csv, (1120, height), drawing)
 }
 
 /// Where notifications went; `None` without a verified trial.
@@ -59,10 +64,10 @@ pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
         return Ok(None);
     }
     let names = [
-        "live, delivered",
-        "sync, delivered",
-        "relist, replay, first list",
-        "skipped by a resync, pending",
+        "live changes, delivered",
+        "resync (Sync), delivered",
+        "relist, replay and first list, delivered",
+        "skipped by a resync, since pending",
         "superseded before delivery",
     ];
     let words = Words {
@@ -70,16 +75,11 @@ pub fn notifications(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
         title: "Where notifications went".to_owned(),
         caption: format!("All verified trials of a variant together. {conditions}"),
     };
-    bar_figure(
-        words,
-        &used_entries(&names, &bars),
-        &bars,
-        ("notifications a second", number),
-    )
-    .map(Some)
+    let axis = ("notifications a second", Unit::Plain);
+    bar_figure(words, &names, &bars, axis).map(Some)
 }
 
-fn used_entries(names: &[&str], bars: &[Bar]) -> Vec<(usize, Sample, String)> {
+fn used_entries(names: &[&str], bars: &[Bar]) -> Vec<Entry> {
     let used = |series: usize| {
         bars.iter()
             .flat_map(|bar| &bar.parts)
@@ -89,7 +89,11 @@ fn used_entries(names: &[&str], bars: &[Bar]) -> Vec<(usize, Sample, String)> {
         .iter()
         .enumerate()
         .filter(|(series, _)| used(*series))
-        .map(|(series, name)| (series, Sample::Fill, (*name).to_owned()))
+        .map(|(series, name)| Entry {
+            series,
+            sample: Sample::Fill,
+            words: (*name).to_owned(),
+        })
         .collect()
 }
 
@@ -128,16 +132,12 @@ pub fn skip_causes(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure
             "By the first delta that was pending. Variants that skipped nothing are not drawn. {conditions}"
         ),
     };
-    bar_figure(
-        words,
-        &used_entries(&names, &bars),
-        &bars,
-        ("share of the keys known to the resyncs", percent),
-    )
-    .map(Some)
+    let axis = ("share of the keys known to the resyncs", Unit::Share);
+    bar_figure(words, &names, &bars, axis).map(Some)
 }
 
-/// Share skipped against load, with the curve of the work balance; `None` without a resync.
+/// Share skipped against the load at the measured interval, with the curve of the work balance; `None` where nothing was skipped and
+/// nothing should have been.
 ///
 /// # Errors
 ///
@@ -148,43 +148,60 @@ pub fn skip_against_load(
 ) -> Result<Option<Figure>, ReportError> {
     let mut traces = vec![(0, Trace::OverloadFrom(1.0))];
     let mut entries = Vec::new();
-    let mut loads: Vec<f64> = Vec::new();
+    let mut all: Vec<(f64, f64)> = Vec::new();
     for (series, group) in groups(cells).into_iter().enumerate() {
         let points: Vec<(f64, f64)> = group
             .iter()
-            .filter_map(|cell| Some((load(cell.variant), cell.skip_share()?)))
+            .filter_map(|cell| Some((cell.measured_load()?, cell.skip_share()?)))
             .collect();
         if points.is_empty() {
             continue;
         }
-        loads.extend(points.iter().map(|point| point.0));
+        all.extend(&points);
         traces.push((series, Trace::Points(points)));
-        entries.push((series, Sample::Series, group[0].short_group()));
+        entries.push(Entry {
+            series,
+            sample: Sample::Marker,
+            words: group[0].short_group(),
+        });
     }
-    let Some(highest) = loads.iter().copied().max_by(f64::total_cmp) else {
+    let Some(highest) = all.iter().map(|point| point.0).max_by(f64::total_cmp) else {
         return Ok(None);
     };
+    let mut top = all.iter().map(|point| point.1).fold(0.0, f64::max);
+    if top == 0.0 && highest <= 1.0 {
+        return Ok(None);
+    }
     let end = highest.max(1.2) * 1.08;
     for (index, live) in live_loads(cells).into_iter().enumerate() {
         let series = 5 - index;
-        traces.push((series, Trace::Theory(balance_curve(live, end))));
-        entries.push((
-            series,
-            Sample::Theory,
-            format!("work balance at c·cost = {}", number(live)),
-        ));
+        let curve = balance_curve(live, end);
+        top = curve.last().map_or(top, |last| top.max(last.1));
+        traces.push((series, Trace::Theory(curve)));
+        let words = format!("work balance where live load c·cost = {}", number(live));
+        entries.push(Entry::theory(series, words));
     }
     let panel = Panel {
+        size: Size::Full,
         title: String::new(),
-        x: Axis::exact("load = N·cost/P + c·cost", end, number),
-        y: Axis::exact("share of keys skipped", 1.0, percent),
+        x: Axis::exact(
+            "load at the measured interval, N·cost/I + c·cost",
+            end,
+            Unit::Plain,
+        ),
+        y: Axis::exact(
+            "share of keys skipped",
+            (top * 1.15).clamp(0.05, 1.0),
+            Unit::Share,
+        ),
         traces,
     };
     let words = Words {
         slug: "skip-load".to_owned(),
         title: "Share skipped against load".to_owned(),
         caption: format!(
-            "A marker is a variant, all its resyncs together. The curve is max(0, 1 − I(1 − c·cost)/(N·cost)) with the interval I as asked for: what a handler that is never idle must skip. {conditions}"
+            "A marker is a variant, all its resyncs together. N is the objects, cost the time of one handler call, c the changes a second, I the measured interval between two resyncs \
+             (the period asked for where fewer than two fired). The curve is max(0, 1 − I(1 − c·cost)/(N·cost)): what a plain informer whose handler is never idle must skip; a shared informer keeps its backlog elsewhere, in the listener's buffer. {conditions}"
         ),
     };
     side_by_side(words, &[panel], &entries).map(Some)

@@ -6,9 +6,12 @@ use plotters::{coord::Shift, prelude::*};
 
 use crate::error::ReportError;
 
+pub mod axis;
 pub mod bars;
+mod csv;
 pub mod delivery;
 pub mod font;
+pub mod legend;
 pub mod paint;
 pub mod panel;
 pub mod png;
@@ -33,6 +36,8 @@ pub struct Figure {
     pub caption: String,
     /// The SVG in light colours.
     pub svg: String,
+    /// The points as CSV, in the units that it names.
+    pub csv: String,
 }
 
 /// Words around a drawing.
@@ -47,13 +52,14 @@ pub struct Words {
 }
 
 impl Figure {
-    /// Draws on a canvas of `size` pixels.
+    /// Draws on a canvas of `size` pixels; `csv` is the same points as text.
     ///
     /// # Errors
     ///
     /// What `drawing` returns, by the figure's name.
     pub fn draw(
         words: Words,
+        csv: String,
         size: (u32, u32),
         drawing: impl FnOnce(&Area<'_>) -> Drawn,
     ) -> Result<Self, ReportError> {
@@ -76,6 +82,7 @@ impl Figure {
             title: words.title,
             caption: words.caption,
             svg: paint::with_dashes(&svg),
+            csv,
         })
     }
 
@@ -84,18 +91,22 @@ impl Figure {
         paint::with_variables(&self.svg)
     }
 
-    /// Writes `slug.svg` and `slug.png` into `folder` and returns their names.
+    /// Writes `slug.svg`, `slug.png` and `slug.csv` into `folder` and returns their names.
     ///
     /// # Errors
     ///
     /// A file cannot be written or the SVG not rendered.
-    pub fn write(&self, folder: &Path) -> Result<[String; 2], ReportError> {
-        let names = [format!("{}.svg", self.slug), format!("{}.png", self.slug)];
+    pub fn write(&self, folder: &Path) -> Result<[String; 3], ReportError> {
+        let names = ["svg", "png", "csv"].map(|ending| format!("{}.{ending}", self.slug));
         let picture = png::render(&self.svg).map_err(|reason| ReportError::Draw {
             figure: self.slug.clone(),
             reason,
         })?;
-        for (name, content) in names.iter().zip([self.svg.as_bytes(), &picture]) {
+        for (name, content) in
+            names
+                .iter()
+                .zip([self.svg.as_bytes(), &picture, self.csv.as_bytes()])
+        {
             let path = folder.join(name);
             fs::write(&path, content).map_err(|source| ReportError::Write { path, source })?;
         }

@@ -65,15 +65,12 @@ pub(super) fn with_dashes(svg: &str) -> String {
     for line in svg.lines() {
         match dash_of(line) {
             Some(dash) => {
-                let _ = writeln!(
-                    dashed,
-                    "{}",
-                    line.replacen(
-                        "<polyline ",
-                        &format!("<polyline stroke-dasharray=\"{dash}\" "),
-                        1
-                    )
-                );
+                let start = format!("<polyline stroke-dasharray=\"{dash}\" ");
+                let line = line
+                    .replacen("<polyline ", &start, 1)
+                    // One pixel of dots vanishes on a coloured area; plotters knows whole pixels only.
+                    .replacen("stroke-width=\"1\"", "stroke-width=\"1.7\"", 1);
+                let _ = writeln!(dashed, "{line}");
             }
             None => {
                 dashed.push_str(line);
@@ -92,7 +89,7 @@ fn dash_of(line: &str) -> Option<&'static str> {
         .iter()
         .position(|&color| line.contains(&format!("stroke=\"{}\"", hexadecimal(color))))?;
     if line.contains("stroke-width=\"1\"") {
-        return Some("1 3");
+        return Some("2 3");
     }
     let dash = if line.contains("stroke-width=\"2\"") {
         DASHES[index]

@@ -4,12 +4,15 @@ use bench_core::measure::record::Measurements;
 
 use super::{
     Area, Drawn, Figure, Words,
-    panel::{Axis, Measured, Panel, Sample, Trace, legend},
+    axis::Axis,
+    csv,
+    legend::{Entry, Sample, legend},
+    panel::{Measured, Panel, Size, Trace},
 };
 use crate::{
     aggregate::Cell,
     error::ReportError,
-    quantity::{duration, number, percent},
+    quantity::{Unit, duration},
     series::Spread,
     work_balance::{SafePeriod, safe_period},
 };
@@ -108,7 +111,7 @@ pub fn trade_off(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>,
 pub fn side_by_side(
     words: Words,
     panels: &[Panel],
-    entries: &[(usize, Sample, String)],
+    entries: &[Entry],
 ) -> Result<Figure, ReportError> {
     let drawing = |area: &Area<'_>| -> Drawn {
         let height = legend(area, entries)?;
@@ -118,7 +121,7 @@ pub fn side_by_side(
         }
         Ok(())
     };
-    Figure::draw(words, (1120, 400), drawing)
+    Figure::draw(words, csv::of_panels(panels, entries), (1120, 400), drawing)
 }
 
 /// Stale keys over the window, one line a variant; `None` without losses.
@@ -128,7 +131,7 @@ pub fn side_by_side(
 /// The figure could not be drawn.
 pub fn stale_keys(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>, ReportError> {
     let mut panels = Vec::new();
-    let mut entries: Vec<(usize, Sample, String)> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     let all = || {
         cells
             .iter()
@@ -164,14 +167,19 @@ pub fn stale_keys(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figure>
                 ),
             ));
             let name = period(cell).map_or_else(|| "off".to_owned(), duration);
-            if !entries.iter().any(|(index, _, _)| *index == series) {
-                entries.push((series, Sample::Line, format!("resync {name}")));
+            if !entries.iter().any(|entry| entry.series == series) {
+                entries.push(Entry {
+                    series,
+                    sample: Sample::Line,
+                    words: format!("resync {name}"),
+                });
             }
         }
         panels.push(Panel {
+            size: Size::Full,
             title: group[0].short_group(),
-            x: Axis::exact("time in the window", end as f64, duration),
-            y: Axis::from_zero("stale keys", [top as f64], number),
+            x: Axis::exact("time in the window", end as f64, Unit::Nanoseconds),
+            y: Axis::from_zero("stale keys", [top as f64], Unit::Count),
             traces,
         });
     }
@@ -210,7 +218,7 @@ struct TradeOff {
     cost_values: Vec<f64>,
     repair: Vec<(usize, Trace)>,
     repair_values: Vec<f64>,
-    entries: Vec<(usize, Sample, String)>,
+    entries: Vec<Entry>,
 }
 
 impl TradeOff {
@@ -238,18 +246,14 @@ impl TradeOff {
                 .chain(closed.iter().map(|point| point.1)),
         );
         self.entries
-            .push((series, Sample::Series, group[0].short_group()));
+            .push(Entry::series(series, group[0].short_group()));
         if let Some(cpu) = control {
             self.cost.push((
                 series,
                 Trace::Theory(vec![(ends.0, cpu.median), (ends.1, cpu.median)]),
             ));
-            self.entries
-                .push((series, Sample::Theory, "left: resync off".to_owned()));
         }
         if closed.len() > 1 {
-            self.entries
-                .push((series, Sample::Theory, "right: closed form".to_owned()));
             self.repair.push((series, Trace::Theory(closed)));
         }
         self.cost.push((series, Trace::Measured(costs)));
@@ -261,9 +265,14 @@ fn trade_off_panels(
     groups: &[&[Cell<'_>]],
     periods: &[f64],
     overload: Option<f64>,
-) -> (Vec<Panel>, Vec<(usize, Sample, String)>) {
+) -> (Vec<Panel>, Vec<Entry>) {
     let reach: Vec<f64> = periods.iter().copied().chain(overload).collect();
-    let x = Axis::logarithmic("resync period asked for", &reach, periods, duration);
+    let x = Axis::logarithmic(
+        "resync period asked for",
+        &reach,
+        periods,
+        Unit::Nanoseconds,
+    );
     let ends = (
         reach.iter().copied().fold(f64::INFINITY, f64::min) / 1.2,
         reach.iter().copied().fold(0.0, f64::max) * 1.2,
@@ -276,17 +285,32 @@ fn trade_off_panels(
     for (series, group) in groups.iter().enumerate() {
         both.add(series, group, ends);
     }
+    let dotted = |traces: &[(usize, Trace)]| {
+        traces
+            .iter()
+            .any(|(_, trace)| matches!(trace, Trace::Theory(_)))
+    };
+    if dotted(&both.cost) {
+        both.entries
+            .push(Entry::theory(0, "dotted, left: the same with resync off"));
+    }
+    if dotted(&both.repair) {
+        both.entries
+            .push(Entry::theory(0, "dotted, right: expected by arithmetic"));
+    }
     let mut panels = vec![Panel {
+        size: Size::Full,
         title: "What it costs: CPU of the client".to_owned(),
         x: x.clone(),
-        y: Axis::from_zero("CPU, % of one core", both.cost_values, percent),
+        y: Axis::from_zero("CPU, % of one core", both.cost_values, Unit::Share),
         traces: both.cost,
     }];
     if !both.repair_values.is_empty() {
         panels.push(Panel {
+            size: Size::Full,
             title: "What it buys: mean time to repair a lost event".to_owned(),
             x,
-            y: Axis::from_zero("time to repair", both.repair_values, duration),
+            y: Axis::from_zero("time to repair", both.repair_values, Unit::Nanoseconds),
             traces: both.repair,
         });
     }

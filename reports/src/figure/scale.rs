@@ -2,15 +2,13 @@
 
 use super::{
     Figure, Words,
-    panel::{Axis, Measured, Panel, Sample, Trace},
+    axis::Axis,
+    legend::Entry,
+    panel::{Measured, Panel, Size, Trace},
     resync::{groups, side_by_side},
 };
 use crate::{
-    aggregate::Cell,
-    error::ReportError,
-    quantity::{count, duration, percent, rounded},
-    series::Spread,
-    work_balance::PowerLaw,
+    aggregate::Cell, error::ReportError, quantity::Unit, series::Spread, work_balance::PowerLaw,
 };
 
 /// A quantity that may grow with the number of objects.
@@ -18,7 +16,7 @@ struct Growing {
     title: &'static str,
     name: &'static str,
     value: fn(&Cell<'_>) -> Option<Spread>,
-    format: fn(f64) -> String,
+    unit: Unit,
 }
 
 const GROWING: [Growing; 3] = [
@@ -26,21 +24,30 @@ const GROWING: [Growing; 3] = [
         title: "Lock hold of one resync",
         name: "lock hold",
         value: |cell| cell.lock_hold(),
-        format: duration,
+        unit: Unit::Nanoseconds,
     },
     Growing {
         title: "Drain of one resync",
         name: "drain",
         value: |cell| cell.drain(),
-        format: duration,
+        unit: Unit::Nanoseconds,
     },
     Growing {
         title: "Client CPU",
-        name: "% of a core",
+        name: "CPU, % of one core",
         value: |cell| cell.client_cpu(),
-        format: percent,
+        unit: Unit::Share,
     },
 ];
+
+/// Which cells of a group a line is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resync {
+    /// The control.
+    Off,
+    /// Those that resync.
+    On,
+}
 
 fn counts(cells: &[Cell<'_>]) -> Vec<f64> {
     let mut counts: Vec<f64> = cells
@@ -65,73 +72,87 @@ pub fn against_scale(cells: &[Cell<'_>], conditions: &str) -> Result<Option<Figu
         return Ok(None);
     }
     let groups = groups(cells);
-    let mut entries: Vec<_> = groups
+    let panels: Vec<Panel> = GROWING
         .iter()
-        .enumerate()
-        .map(|(series, group)| (series, Sample::Series, group[0].short_group()))
+        .filter_map(|growing| panel(growing, &groups, &sizes))
         .collect();
-    entries.push((0, Sample::Theory, "fitted line".to_owned()));
-    let mut panels = Vec::new();
-    for growing in &GROWING {
-        let mut traces = Vec::new();
-        let mut values = Vec::new();
-        let mut growths = Vec::new();
-        for (series, group) in groups.iter().enumerate() {
-            let points: Vec<Measured> = group
-                .iter()
-                .filter(|cell| cell.variant.resync_period_ns.is_some())
-                .filter_map(|cell| point(cell, growing.value))
-                .collect();
-            values.extend(points.iter().flat_map(|point| [point.low, point.high]));
-            if let Some(law) = PowerLaw::fit(
-                &points
-                    .iter()
-                    .map(|point| (point.x, point.y))
-                    .collect::<Vec<_>>(),
-            ) {
-                traces.push((
-                    series,
-                    Trace::Theory(sizes.iter().map(|&size| (size, law.at(size))).collect()),
-                ));
-                growths.push(format!("N^{:.2}", law.exponent));
-            }
-            traces.push((series, Trace::Measured(points)));
-        }
-        if values.is_empty() {
-            continue;
-        }
-        let grows = if growths.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", growths.join(", "))
-        };
-        panels.push(Panel {
-            title: format!("{}{grows}", growing.title),
-            x: Axis::logarithmic("objects", &sizes, &sizes, |value| count(rounded(value))),
-            y: Axis::logarithmic(growing.name, &values, &[], growing.format),
-            traces,
-        });
+    if panels.is_empty() {
+        return Ok(None);
     }
     let words = Words {
         slug: "scale".to_owned(),
         title: "Cost of a resync against the number of objects".to_owned(),
         caption: format!(
-            "Log-log. A marker is the median; bars span all resyncs (lock hold, drain) or trials (CPU); the exponent is fitted to the markers, 1 is proportional. {conditions}"
+            "Both axes are logarithmic. Lock hold: how long the resync kept the queue to itself. Drain: from its begin until the handler had its last object. A marker is the median; \
+             bars span all resyncs (lock hold, drain) or trials (CPU). The exponent is fitted to the markers: N^1 is proportional to the number of objects N. {conditions}"
         ),
     };
-    if panels.is_empty() {
-        Ok(None)
-    } else {
-        side_by_side(words, &panels, &entries).map(Some)
-    }
+    side_by_side(words, &panels, &entries(&groups)).map(Some)
 }
 
-fn point(cell: &Cell<'_>, value: fn(&Cell<'_>) -> Option<Spread>) -> Option<Measured> {
-    let spread = value(cell).filter(|spread| spread.min > 0.0)?;
-    Some(Measured {
-        x: cell.variant.object_count as f64,
-        y: spread.median,
-        low: spread.min,
-        high: spread.max,
+fn entries(groups: &[&[Cell<'_>]]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (series, group) in groups.iter().enumerate() {
+        entries.push(Entry::series(series, group[0].short_group()));
+        if !points(group, Resync::Off, Cell::client_cpu).is_empty() {
+            let words = format!("CPU with resync off, {}", group[0].short_group());
+            entries.push(Entry::series(groups.len() + series, words));
+        }
+    }
+    entries.push(Entry::theory(0, "fitted line"));
+    entries
+}
+
+/// The panel of one quantity, with the control where there is one; `None` if nothing was measured.
+fn panel(growing: &Growing, groups: &[&[Cell<'_>]], sizes: &[f64]) -> Option<Panel> {
+    let (mut traces, mut values, mut growths) = (Vec::new(), Vec::new(), Vec::new());
+    for (series, group) in groups.iter().enumerate() {
+        let control = points(group, Resync::Off, growing.value);
+        let points = points(group, Resync::On, growing.value);
+        let ends = |point: &Measured| [point.low, point.high];
+        values.extend(points.iter().chain(&control).flat_map(ends));
+        let places: Vec<(f64, f64)> = points.iter().map(|point| (point.x, point.y)).collect();
+        if let Some(law) = PowerLaw::fit(&places) {
+            let line = sizes.iter().map(|&size| (size, law.at(size))).collect();
+            traces.push((series, Trace::Theory(line)));
+            growths.push(format!("N^{:.2}", law.exponent));
+        }
+        if !control.is_empty() {
+            traces.push((groups.len() + series, Trace::Measured(control)));
+        }
+        traces.push((series, Trace::Measured(points)));
+    }
+    let grows = if growths.is_empty() {
+        String::new()
+    } else {
+        format!(", grows as {}", growths.join(", "))
+    };
+    (!values.is_empty()).then(|| Panel {
+        size: Size::Full,
+        title: format!("{}{grows}", growing.title),
+        x: Axis::logarithmic("objects", sizes, sizes, Unit::Count),
+        y: Axis::logarithmic(growing.name, &values, &[], growing.unit),
+        traces,
     })
+}
+
+fn points<'a>(
+    group: &[Cell<'a>],
+    resync: Resync,
+    value: fn(&Cell<'a>) -> Option<Spread>,
+) -> Vec<Measured> {
+    let point = |cell: &Cell<'a>| {
+        let spread = value(cell).filter(|spread| spread.min > 0.0)?;
+        Some(Measured {
+            x: cell.variant.object_count as f64,
+            y: spread.median,
+            low: spread.min,
+            high: spread.max,
+        })
+    };
+    group
+        .iter()
+        .filter(|cell| cell.variant.resync_period_ns.is_some() == (resync == Resync::On))
+        .filter_map(point)
+        .collect()
 }

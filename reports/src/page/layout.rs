@@ -49,7 +49,8 @@ pub(crate) fn figure_links(figures: &[&Figure]) -> Markup {
         @for figure in figures {
             li { (figure.title) ": "
                 a href=(format!("figures/{}.svg", figure.slug)) { "SVG" } ", "
-                a href=(format!("figures/{}.png", figure.slug)) { "PNG" }
+                a href=(format!("figures/{}.png", figure.slug)) { "PNG" } ", "
+                a href=(format!("figures/{}.csv", figure.slug)) { "points as CSV" }
             }
         }
     }

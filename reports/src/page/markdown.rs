@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::summary::{Column, Mark, Summary, SummaryRow};
+use crate::{
+    column::{Column, Mark},
+    summary::{Summary, SummaryRow},
+};
 
 /// Rows of the table at most.
 const MOST_ROWS: usize = 12;

@@ -4,9 +4,11 @@ use bench_core::measure::record::RunRecord;
 use maud::{Markup, html};
 
 use crate::{
-    quantity::{bytes, count},
+    quantity::{bytes, cores, count},
     summary::Summary,
 };
+
+use super::validity::NOISE_RULE;
 
 fn distinct<'a>(
     records: &'a [RunRecord],
@@ -43,8 +45,8 @@ pub(super) fn section(records: &[RunRecord], summary: &Summary) -> Markup {
             p { "To reproduce:" }
             @for command in distinct(records, |record| &record.command) { pre { (command) } }
             @if !summary.warnings.is_empty() {
-                h3 { "Warnings" }
-                ul { @for warning in &summary.warnings { li { (warning) } } }
+                h3 id="warnings" { "Warnings" }
+                ul { @for note in &summary.warnings { li { code { (note.kind) } ": " (note.line()) } } }
             }
             dl {
                 dt { "implementation" } dd { (distinct(records, |record| &record.implementation).join(", ")) ", objects decoded as " (distinct(records, |record| &record.decode_mode).join(", ")) }
@@ -52,22 +54,24 @@ pub(super) fn section(records: &[RunRecord], summary: &Summary) -> Markup {
                 dt { "scenario" } dd { (first.scenario.name) ", hash " (first.scenario.hash) ", axes " (first.scenario.axes.join(", ")) }
                 dt { "seed" } dd { (seeds.join(", ")) }
                 dt { "commit" } dd { (machine.commit) ", " (checkout) }
-                dt { "machine" } dd { (machine.cpu) ", " (machine.cores) " cores, " (bytes(machine.memory_bytes)) ", kernel " (machine.kernel) }
+                dt { "machine" } dd { (machine.cpu) ", " (cores(machine.cores)) ", " (bytes(machine.memory_bytes)) ", kernel " (machine.kernel) }
                 dt { "build" } dd { (machine.rustc) ", " (machine.profile) }
                 dt { "placement" } dd { (machine.placement) }
                 dt { "started" } dd { (first.started_at) }
                 dt { "resync" } dd { "The informer's own cache delivered to the handler again, without a request to the server. Listing again from the server is called a relist." }
                 dt { "live latency" } dd { "From the instant at which a change was scheduled to be committed at the server to the return of the handler. Live events, initial list, resyncs and relists are separate series." }
                 dt { "percentiles" } dd { "Of merged histograms, never averaged; ≤ marks a percentile that the samples do not support, which is then the largest sample." }
+                dt { "noise floor" } dd { (NOISE_RULE) }
                 dt { "verified" } dd { "Afterwards the cache equals the server's objects, the handler's stream is legal, and sent = delivered + superseded + lost on purpose + pending, to the unit." }
-                dt { "limits" } dd { "Client and server share this machine. Objects are synthetic unless a file is named. We wrote both sides. Few trials: ranges are given, not intervals; there is no A/A noise floor. Numbers are of the implementation named, not of others." }
+                dt { "limits" } dd { "Client and server share this machine. Objects are synthetic unless a file is named. We wrote both sides. Few trials: ranges are given, not intervals. Numbers are of the implementation named, not of others." }
             }
             details { summary { "Trials and their traces" }
                 div.scroll { table.words {
-                    thead { tr { th { "order" } th { "variant" } th { "round" } th { "seed" } th { "trace checksum" } th { "started" } th { "CPU, placement" } } }
+                    thead { tr { th { "order" } th { "variant" } th { "round" } th { "seed" } th { "trace checksum" } th { "started" } th { "CPU, placement" } th { "warnings" } } }
                     tbody { @for record in records { tr {
                         td { (record.order) } td { (record.variant.label) } td { (record.round) } td { (record.seed) } td { code { (record.trace_checksum) } } td { (record.started_at) }
                         td { (record.environment.cpu) ", " (record.environment.placement) }
+                        td { @for warning in &record.warnings { div { (warning.kind) ": " (warning.message) } } }
                     } } }
                 } }
             }

@@ -12,6 +12,7 @@ use crate::{
     aggregate::{Cell, cells},
     error::ReportError,
     figure::{Figure, delivery, resync, scale, timelines},
+    quantity::cores,
     summary::{Summary, summarise},
 };
 
@@ -31,7 +32,7 @@ pub struct RenderedReport {
     pub index: PathBuf,
     /// The Markdown summary.
     pub summary: PathBuf,
-    /// Every figure, SVG and PNG.
+    /// Every figure: SVG, PNG and its points as CSV.
     pub figures: Vec<PathBuf>,
 }
 
@@ -112,8 +113,10 @@ fn conditions(records: &[RunRecord]) -> String {
     };
     records.first().map_or_else(String::new, |record| {
         format!(
-            "{trials} a variant; {}, {} cores, {}.",
-            record.environment.cpu, record.environment.cores, record.implementation
+            "{trials} a variant; {}, {}, {}.",
+            record.environment.cpu,
+            cores(record.environment.cores),
+            record.implementation
         )
     })
 }

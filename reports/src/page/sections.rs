@@ -5,10 +5,12 @@ use maud::{Markup, html};
 use super::layout::{bare_figure, figure_links};
 use crate::{
     aggregate::Cell,
+    column::{Column, Mark},
     figure::Figure,
+    noise::NoiseFloor,
     quantity::{count, duration, number, percent},
-    summary::{Column, Mark, NO_DATA, Summary, SummaryRow},
-    work_balance::{load, skip_share},
+    summary::{NO_DATA, NOT_APPLICABLE, Summary, SummaryRow, columns},
+    work_balance::load,
 };
 
 /// Question, verdict and rule.
@@ -28,31 +30,39 @@ pub(super) fn top(summary: &Summary) -> Markup {
 
 /// The table, a row per variant.
 pub(super) fn table(summary: &Summary) -> Markup {
+    let columns = columns(&summary.rows);
+    let marks: Vec<Vec<Mark>> = columns
+        .iter()
+        .map(|column| summary.marks(*column))
+        .collect();
     html! {
         section id="table" {
             h2 { "Every variant" }
-            (rows(&summary.rows))
+            (rows(&summary.rows, &marks))
+            p.legend { (key(summary, &marks)) }
             details { summary { "What the columns say" }
-                dl { @for column in Column::ALL { dt { (column.title()) } dd { (column.explanation()) } } }
+                dl { @for column in &columns { dt { (column.title()) } dd { (column.explanation()) } } }
             }
         }
     }
 }
 
-fn rows(rows: &[SummaryRow]) -> Markup {
+/// A table of `rows`; `marks` by column, then row.
+fn rows(rows: &[SummaryRow], marks: &[Vec<Mark>]) -> Markup {
+    let columns = columns(rows);
     html! {
         div.scroll { table {
-            thead { tr { @for column in Column::ALL { th scope="col" title=(column.explanation()) { (column.title()) } } } }
+            thead { tr { @for column in &columns { th scope="col" title=(column.explanation()) { (column.title()) } } } }
             tbody {
                 @for (index, row) in rows.iter().enumerate() {
                     @if index == 0 || rows[index - 1].group != row.group {
-                        tr.group { td colspan=(Column::ALL.len()) { (row.group) } }
+                        tr.group { td colspan=(columns.len()) { (row.group) } }
                     }
                     tr class=[row.is_control.then_some("control")] {
-                        @for column in Column::ALL {
-                            td class=[class(row.mark(column))] {
-                                (row.text(column))
-                                @if column == Column::Variant && row.verified < row.trials { " (" (row.verified) "/" (row.trials) " verified)" }
+                        @for (column, marks) in columns.iter().zip(marks) {
+                            td class=[class(marks[index])] {
+                                (row.text(*column))
+                                @if *column == Column::Variant && row.verified < row.trials { " (" (row.verified) "/" (row.trials) " verified)" }
                             }
                         }
                     }
@@ -62,11 +72,30 @@ fn rows(rows: &[SummaryRow]) -> Markup {
     }
 }
 
+/// How interrupted trials are to be read: none is the worst, since they compare with nothing.
+fn interrupted_marks(rows: &[SummaryRow]) -> Vec<Vec<Mark>> {
+    let of_column = |column: Column| rows.iter().map(|row| row.mark(column)).collect();
+    columns(rows).into_iter().map(of_column).collect()
+}
+
+/// What the colours of the table mean, as far as they occur.
+fn key(summary: &Summary, marks: &[Vec<Mark>]) -> Markup {
+    let occurs = |mark: Mark| marks.iter().flatten().any(|other| *other == mark);
+    html! {
+        @if summary.rows.iter().any(|row| row.is_control) { span.swatch.control { "tinted row" } " control: resync off. " }
+        @if occurs(Mark::Bad) { span.bad { "Red" } ": beyond its limit. " }
+        @if occurs(Mark::Worst) { span.swatch.worst { "shaded" } " worst of its column" @if summary.noise != NoiseFloor::default() { ", or as bad within the noise floor" } ". " }
+        @if occurs(Mark::Near) { span.near { "≈ grey" } ": differs from resync off by no more than the noise floor." }
+    }
+}
+
 const fn class(mark: Mark) -> Option<&'static str> {
     match mark {
         Mark::Plain => None,
         Mark::Bad => Some("bad"),
+        Mark::Near => Some("near"),
         Mark::NoData => Some("none"),
+        Mark::Worst => Some("worst"),
     }
 }
 
@@ -75,16 +104,16 @@ pub(super) fn failures(summary: &Summary) -> Markup {
     html! {
         section id="failures" {
             h2 { "Trials that are not verified" }
-            p { "They are in no figure, no verdict and no row above." }
+            p { "Nothing of them is in any figure, table or sum." }
             table.words {
                 thead { tr { th { "variant" } th { "round" } th { "outcome" } th { "why" } } }
                 tbody { @for trial in &summary.failures {
-                    tr { td { (trial.label) } td { (trial.round) } td.bad { (trial.kind) } td { @for reason in &trial.reasons { div { (reason) } } } }
+                    tr { td { (trial.label) } td { (trial.round) } td class="bad" { (trial.kind) } td { @for reason in &trial.reasons { div { (reason) } } } }
                 } }
             }
             @if !summary.interrupted.is_empty() {
                 h3 { "What interrupted trials had measured until then" }
-                (rows(&summary.interrupted))
+                (rows(&summary.interrupted, &interrupted_marks(&summary.interrupted)))
             }
         }
     }
@@ -123,23 +152,23 @@ pub(super) fn dedup(cells: &[Cell<'_>], figures: [Option<&Figure>; 2]) -> Markup
         .iter()
         .filter(|cell| cell.skip_share().is_some())
         .collect();
+    let highest = resynced
+        .iter()
+        .filter_map(|cell| cell.measured_load())
+        .fold(0.0, f64::max);
     html! {
         section id="dedup" {
             h2 { "Deduplication: what a resync skipped, and why" }
             @if resynced.is_empty() { p { "No resync was measured." } }
             @for figure in figures.into_iter().flatten() { h3 { (figure.title) } (bare_figure(figure)) }
-            @if !resynced.is_empty() && figures[1].is_none() { p { "No resync found a key pending, so none was skipped." } }
+            @if !resynced.is_empty() && figures[1].is_none() {
+                p { "No resync found a key pending, so none was skipped. The highest load was " (number(highest)) "; a plain informer skips from load 1 on." }
+            }
             @if !resynced.is_empty() {
                 details { summary { "Measured against the work balance, every variant" }
                     div.scroll { table {
-                        thead { tr { th { "variant" } th { "load" } th { "skipped" } th { "work balance" } th { "by cause" } } }
-                        tbody { @for cell in &resynced { tr {
-                            td { (cell.variant.label) }
-                            td class=[(load(cell.variant) > 1.0).then_some("bad")] { (number(load(cell.variant))) }
-                            td { (cell.skip_share().map_or_else(|| NO_DATA.to_owned(), percent)) }
-                            td { (balance_text(cell)) }
-                            td { (causes_text(cell)) }
-                        } } }
+                        thead { tr { th { "variant" } th { "load asked for" } th { "measured interval" } th { "load at it" } th { "skipped" } th { "work balance" } th { "difference, points" } th { "keys skipped by cause" } } }
+                        tbody { @for cell in &resynced { (dedup_row(cell)) } }
                     } }
                 }
             }
@@ -147,14 +176,26 @@ pub(super) fn dedup(cells: &[Cell<'_>], figures: [Option<&Figure>; 2]) -> Markup
     }
 }
 
-fn balance_text(cell: &Cell<'_>) -> String {
-    let interval = cell
-        .effective_period()
-        .map(|period| period.median)
-        .or_else(|| cell.variant.resync_period_ns.map(|ns| ns as f64));
-    interval
-        .and_then(|interval| skip_share(cell.variant, interval))
-        .map_or_else(|| "–".to_owned(), percent)
+fn dedup_row(cell: &Cell<'_>) -> Markup {
+    let (skipped, balance) = (cell.skip_share(), cell.balanced_skip_share());
+    let share = |share: Option<f64>| share.map_or_else(|| NOT_APPLICABLE.to_owned(), percent);
+    let measured = cell.effective_period().map(|period| period.median);
+    let above = cell.measured_load().is_some_and(|load| load > 1.0);
+    let difference = skipped
+        .zip(balance)
+        .map(|(skipped, balance)| format!("{:+.1}", (skipped - balance) * 100.0));
+    html! {
+        tr {
+            td { (cell.variant.label) }
+            td { (number(load(cell.variant))) }
+            td { (measured.map_or_else(|| "fewer than two resyncs".to_owned(), |ns| format!("{:.3} s", ns / 1e9))) }
+            td class=[above.then_some("bad")] { (cell.measured_load().map_or_else(|| NOT_APPLICABLE.to_owned(), number)) }
+            td { (share(skipped)) }
+            td { (share(balance)) }
+            td { (difference.unwrap_or_else(|| NOT_APPLICABLE.to_owned())) }
+            td { (causes_text(cell)) }
+        }
+    }
 }
 
 fn causes_text(cell: &Cell<'_>) -> String {
@@ -165,7 +206,7 @@ fn causes_text(cell: &Cell<'_>) -> String {
         .map(|(cause, keys)| format!("{cause} {}", count(*keys)))
         .collect();
     if causes.is_empty() {
-        "–".to_owned()
+        NOT_APPLICABLE.to_owned()
     } else {
         causes.join(", ")
     }
@@ -195,7 +236,7 @@ pub(super) fn repair(cells: &[Cell<'_>], figure: Option<&Figure>) -> Markup {
                     (count(sum(|repair| repair.lost_deletes))) " lost deletes, " (count(sum(|repair| repair.unrepaired_deletes))) " keys were still believed in at the end." }
                 @if let Some(figure) = figure { (bare_figure(figure)) }
                 div.scroll { table {
-                    thead { tr { th { "variant" } th { "lost adds and updates" } th { "by resync" } th { "by a later event" } th { "not repaired in the window" } th { "lost deletes, not repaired" } th { "mean time to repair" } th { "closed form" } th { "measured / closed form" } } }
+                    thead { tr { th { "variant" } th { "lost adds and updates" } th { "by resync" } th { "by a later event" } th { "not repaired in the window" } th { "lost deletes" } th { "of them never repaired" } th { "mean time to repair" } th { "expected by arithmetic" } th { "measured / expected" } } }
                     tbody { @for cell in &repairs { (repair_row(cell)) } }
                 } }
             }
@@ -221,10 +262,11 @@ fn repair_row(cell: &Cell<'_>) -> Markup {
             td { (count(sum(|repair| repair.repaired_by_resync))) }
             td { (count(sum(|repair| repair.repaired_by_live))) }
             td { (count(sum(|repair| repair.unrepaired))) }
-            td { (count(sum(|repair| repair.lost_deletes))) ", " (count(sum(|repair| repair.unrepaired_deletes))) }
+            td { (count(sum(|repair| repair.lost_deletes))) }
+            td { (count(sum(|repair| repair.unrepaired_deletes))) }
             td { (or_none(mean)) }
-            td { (expected.map_or_else(|| "–".to_owned(), duration)) }
-            td { (ratio.unwrap_or_else(|| "–".to_owned())) }
+            td { (expected.map_or_else(|| NOT_APPLICABLE.to_owned(), duration)) }
+            td { (ratio.unwrap_or_else(|| NOT_APPLICABLE.to_owned())) }
         }
     }
 }

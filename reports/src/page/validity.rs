@@ -5,14 +5,32 @@ use maud::{Markup, html};
 
 use crate::{
     aggregate::{Cell, balances},
-    quantity::{bytes, count, duration, percent},
+    noise::{NoiseFloor, Quantity},
+    quantity::{bytes, cores, count, duration, number, percent},
     series::MergedLatency,
     summary::{Summary, percentile_text},
     verdict::ACHIEVED_LIMIT,
 };
 
-/// One chip: class, name, value.
-struct Chip(&'static str, &'static str, String);
+/// One chip.
+struct Chip {
+    class: &'static str,
+    name: &'static str,
+    value: String,
+    /// How it was found, for somebody who asks.
+    title: String,
+}
+
+impl Chip {
+    const fn new(class: &'static str, name: &'static str, value: String) -> Self {
+        Self {
+            class,
+            name,
+            value,
+            title: String::new(),
+        }
+    }
+}
 
 /// Class of a chip whose `found` should be `wanted`.
 fn judged(found: usize, wanted: usize) -> &'static str {
@@ -42,14 +60,14 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
         .count();
     let runs = cells.iter().map(|cell| cell.trials.len());
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
-    let mut chips = vec![Chip(
+    let mut chips = vec![Chip::new(
         judged(verified, records.len()),
         "trials verified",
         format!("{verified}/{}", records.len()),
     )];
     chips.extend(interrupted_chip(records));
     chips.extend(load_chip(scheduled, committed));
-    chips.push(Chip(
+    chips.push(Chip::new(
         judged(balanced, measurements.len()),
         "accounting balances",
         format!(
@@ -57,12 +75,12 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
             count(sum(|one| one.accounting.sent))
         ),
     ));
-    chips.push(Chip(
+    chips.push(Chip::new(
         "",
         "generator lag p99",
         percentile_text(&lateness, 0.99),
     ));
-    chips.push(Chip(
+    chips.push(Chip::new(
         "",
         "runs a variant",
         if fewest == most {
@@ -71,9 +89,9 @@ pub(super) fn strip(records: &[RunRecord], cells: &[Cell<'_>], summary: &Summary
             format!("{fewest}–{most}")
         },
     ));
-    chips.push(Chip("", "live events measured", count(live.count)));
+    chips.push(Chip::new("", "live events measured", count(live.count)));
     chips.extend(negative_chip(live.negative));
-    chips.push(Chip("", "noise floor (A/A)", "not measured".to_owned()));
+    chips.push(noise_chip(&summary.noise, most));
     chips.extend(setting_chips(records, summary));
     drawn(&chips)
 }
@@ -83,17 +101,17 @@ fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
     let mut chips = Vec::new();
     if let Some(record) = records.first() {
         let machine = &record.environment;
-        chips.push(Chip(
+        chips.push(Chip::new(
             "",
             "machine",
             format!(
-                "{}, {} cores, {}",
+                "{}, {}, {}",
                 machine.cpu,
-                machine.cores,
+                cores(machine.cores),
                 bytes(machine.memory_bytes)
             ),
         ));
-        chips.push(Chip(
+        chips.push(Chip::new(
             if machine.profile == "release" {
                 "good"
             } else {
@@ -104,10 +122,10 @@ fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
         ));
     }
     if !summary.warnings.is_empty() {
-        chips.push(Chip(
-            "bad",
+        chips.push(Chip::new(
+            "note",
             "warnings",
-            format!("{} (below)", summary.warnings.len()),
+            format!("{} (see method)", summary.warnings.len()),
         ));
     }
     chips
@@ -116,7 +134,7 @@ fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
 fn drawn(chips: &[Chip]) -> Markup {
     html! {
         ul.chips aria-label="Validity" {
-            @for Chip(class, name, value) in chips { li class=(class) { (name) ": " b { (value) } } }
+            @for chip in chips { li class=(chip.class) title=[(!chip.title.is_empty()).then_some(&chip.title)] { (chip.name) ": " b { (chip.value) } } }
         }
     }
 }
@@ -129,7 +147,7 @@ fn load_chip(scheduled: u64, committed: u64) -> Option<Chip> {
         "bad"
     };
     (scheduled > 0).then(|| {
-        Chip(
+        Chip::new(
             class,
             "load achieved",
             format!(
@@ -154,7 +172,7 @@ fn interrupted_chip(records: &[RunRecord]) -> Option<Chip> {
         })
         .collect();
     (!windows.is_empty()).then(|| {
-        Chip(
+        Chip::new(
             "bad",
             "interrupted by Ctrl-C",
             format!("{}, in no aggregate", windows.join(", ")),
@@ -162,6 +180,41 @@ fn interrupted_chip(records: &[RunRecord]) -> Option<Chip> {
     })
 }
 
+fn noise_chip(noise: &NoiseFloor, rounds: usize) -> Chip {
+    let floors: Vec<_> = Quantity::ALL
+        .into_iter()
+        .filter_map(|quantity| Some((quantity, noise.of(quantity)?)))
+        .collect();
+    let value = match floors.as_slice() {
+        [] if rounds < 2 => "not measured: one round".to_owned(),
+        [] => "not measured: no variant has two verified trials".to_owned(),
+        floors => floors
+            .iter()
+            .map(|(quantity, floor)| format!("{} {}", quantity.name(), ratio_text(floor.ratio)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let pairs = floors.iter().map(|(_, floor)| floor.comparisons).max();
+    Chip {
+        title: format!("{NOISE_RULE} Variants compared: {}.", pairs.unwrap_or(0)),
+        ..Chip::new("", "noise floor (A/A)", value)
+    }
+}
+
+/// How the noise floor is found.
+pub(super) const NOISE_RULE: &str = "The same code and settings against themselves: for each variant the 1st, 3rd, … verified trial against the 2nd, 4th, …, each side put together as in the table. \
+     The floor is the 95th percentile over the variants of larger / smaller (up to 19 variants the largest), given as how much larger. Trials of one variant differ in seed, so that is part of it. \
+     A value marked ≈ differs from resync off by no more.";
+
+/// A ratio as how much larger: `12 %`, `2.4 times`.
+fn ratio_text(ratio: f64) -> String {
+    if ratio < 2.0 {
+        percent(ratio - 1.0)
+    } else {
+        format!("{} times", number(ratio))
+    }
+}
+
 fn negative_chip(negative: u64) -> Option<Chip> {
-    (negative > 0).then(|| Chip("bad", "negative latencies, counted apart", count(negative)))
+    (negative > 0).then(|| Chip::new("bad", "negative latencies, counted apart", count(negative)))
 }

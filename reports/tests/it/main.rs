@@ -2,6 +2,8 @@
 
 mod criterion;
 mod files;
+mod noise;
 mod page;
 mod synthetic;
 mod verdict;
+mod warnings;

@@ -4,8 +4,9 @@ use std::fs;
 
 use bench_core::measure::record::{LatencySeries, RunRecord};
 use reports::{
+    column::Column,
     page::{RenderedReport, render},
-    summary::{Column, summarise},
+    summary::summarise,
 };
 
 use crate::synthetic;
@@ -69,8 +70,8 @@ fn the_page_shows_every_variant_and_every_failed_trial() {
     assert_stands_alone(&page);
     assert_eq!(
         report.figures.len(),
-        12,
-        "six figures, SVG and PNG: {:?}",
+        18,
+        "six figures, each SVG, PNG and CSV: {:?}",
         report.figures
     );
     for figure in &report.figures {
@@ -80,6 +81,14 @@ fn the_page_shows_every_variant_and_every_failed_trial() {
                 bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000,
                 "{}",
                 figure.display()
+            );
+        } else if figure.extension().is_some_and(|ending| ending == "csv") {
+            let csv = String::from_utf8(bytes).expect("text");
+            assert!(csv.lines().count() > 2, "{} is empty", figure.display());
+            let name = figure.file_name().expect("a name").to_string_lossy();
+            assert!(
+                page.contains(&format!("figures/{name}")),
+                "{name} is not linked"
             );
         } else {
             let svg = String::from_utf8(bytes).expect("text");
@@ -106,6 +115,7 @@ fn an_interrupted_trial_is_shown_apart_and_in_no_aggregate() {
     assert!(page.contains("interrupted by Ctrl-C: <b>2 s of a window, in no aggregate</b>"));
     assert!(page.contains("the run was interrupted, and what was to follow did not run"));
     assert!(page.contains("stopped by Ctrl-C after 2 s of its window"));
+    assert!(page.contains("<td class=\"bad\">interrupted, partial</td>"));
     assert!(page.contains("What interrupted trials had measured until then"));
     let summary = summarise(&records);
     assert_eq!(summary.interrupted.len(), 1);
@@ -169,4 +179,28 @@ fn a_run_of_failures_only_is_still_a_page() {
     assert!(page.contains("No verdict: no trial was verified."));
     assert!(page.contains("delta-fifo resync 3s"));
     assert!(report.figures.is_empty());
+}
+
+#[test]
+fn a_run_of_interrupted_trials_only_is_still_a_page() {
+    let records: Vec<RunRecord> = synthetic::periods()
+        .into_iter()
+        .map(synthetic::interrupted)
+        .collect();
+    let (_folder, report, page) = rendered(&records);
+    assert!(page.contains("No verdict: no trial was verified."));
+    assert_eq!(page.matches("interrupted, partial").count(), records.len());
+    assert!(report.figures.is_empty(), "{:?}", report.figures);
+}
+
+#[test]
+fn the_noise_floor_is_stated_with_its_rule() {
+    let records = synthetic::periods();
+    let (_folder, _, page) = rendered(&records);
+    assert!(
+        page.contains("noise floor (A/A): <b>CPU ") && !page.contains("not measured: one round")
+    );
+    assert!(page.contains("The same code and settings against themselves"));
+    let (_folder, _, page) = rendered(&records[..8]);
+    assert!(page.contains("noise floor (A/A): <b>not measured: one round</b>"));
 }

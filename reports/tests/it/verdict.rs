@@ -1,7 +1,12 @@
 //! The verdict's words.
 
 use expect_test::expect;
-use reports::summary::{Column, Mark, summarise};
+use reports::{
+    aggregate::cells,
+    column::{Column, Mark},
+    figure::delivery::skip_against_load,
+    summary::summarise,
+};
 
 use crate::synthetic;
 
@@ -41,5 +46,37 @@ fn scale() {
 
 #[test]
 fn dedup() {
-    expect!["With informer-bench 0.1.0 (synthetic), at or below load 1 a resync skipped at most 0 % of the keys; above it up to 57.1 %; the shared informer skipped at most 0 %."].assert_eq(&summarise(&synthetic::dedup()).verdict.headline);
+    expect!["With informer-bench 0.1.0 (synthetic), at or below load 1 a resync skipped none of the keys; above it at most 57.1 %; the shared informer skipped none."].assert_eq(&summarise(&synthetic::dedup()).verdict.headline);
+}
+
+#[test]
+fn dedup_is_judged_at_the_measured_interval() {
+    let mut records = synthetic::dedup();
+    records.retain(|record| record.variant.label == "delta-fifo resync 1s plain 300us");
+    let one = records[0].measurements.as_mut().expect("numbers");
+    // 5,000 objects at 300 µs are 1.5 s of work: load 1.56 as asked for, 0.81 as it came.
+    one.resync.effective_period_ns = Some(2_000_000_000);
+    for tick in &mut one.resync.ticks {
+        tick.enqueued = tick.known;
+        tick.skipped_pending.clear();
+    }
+    let cells = cells(&records);
+    let load = cells[0].measured_load().expect("a resync");
+    assert!((load - 0.81).abs() < 1e-9, "{load}");
+    assert_eq!(cells[0].balanced_skip_share(), Some(0.0));
+    expect!["With informer-bench 0.1.0 (synthetic), at or below load 1 a resync skipped none of the keys."]
+        .assert_eq(&summarise(&records).verdict.headline);
+    let figure = skip_against_load(&cells, "").expect("no failure");
+    assert!(figure.is_none(), "nothing skipped, nothing to draw");
+    let one = records[0].measurements.as_mut().expect("numbers");
+    one.resync.effective_period_ns = Some(1_250_000_000);
+    let cells = reports::aggregate::cells(&records);
+    let figure = skip_against_load(&cells, "")
+        .expect("no failure")
+        .expect("a load above 1");
+    assert!(
+        figure.csv.contains("point,\"load at the measured interval, N·cost/I + c·cost [1]\",1.26,share of keys skipped [share],0,"),
+        "{}",
+        figure.csv
+    );
 }

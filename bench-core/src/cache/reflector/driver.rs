@@ -250,7 +250,7 @@ where
                 Some(Ok(WatchEvent::Bookmark {
                     resource_version, ..
                 })) => {
-                    self.store_bookmark(&resource_version);
+                    self.queue.bookmark(&resource_version);
                     (resource_version, Observed::Other)
                 }
                 Some(Ok(event)) => {
@@ -314,13 +314,6 @@ where
         }
         Some(resource_version)
     }
-
-    /// Writes a bookmark into the queue, where its generation has bookmarks. None has yet.
-    #[expect(
-        clippy::unused_self,
-        reason = "a queue with bookmarks is written to here"
-    )]
-    fn store_bookmark(&self, _resource_version: &ResourceVersion) {}
 }
 
 /// Waits, asks, resyncs, and arms the timer again only then: the period is from the end of one resync to the next.

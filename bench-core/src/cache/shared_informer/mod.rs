@@ -25,9 +25,9 @@ use crate::{
 };
 
 use super::{
-    AddOrigin, Controller, DeltaFifo, Indexer, Indexers, InformerObserver, InformerWarning,
-    KnownObjects, Lister, Notification, Popped, QueueHandle, QueueLength, Reflector,
-    ReflectorSettings, ResourceEventHandler, ResyncTimer, ShouldResync, controller::process_deltas,
+    AddOrigin, AnyQueue, Controller, Indexer, Indexers, InformerObserver, InformerWarning,
+    KnownObjects, Lister, Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector,
+    ReflectorSettings, ResourceEventHandler, ResyncTimer, ShouldResync, process_popped,
 };
 pub use listener::{HandlerRegistration, SyncError};
 use listener::{Listener, Told};
@@ -37,6 +37,8 @@ use processor::{Phase, Processor};
 /// How a shared informer is set up.
 #[derive(Debug, Clone)]
 pub struct SharedInformerSettings {
+    /// Generation of the queue.
+    pub queue: QueueKind,
     /// Resync period of handlers that ask for none of their own, and at first the period at which due handlers are looked
     /// for; zero disables every resync.
     pub default_resync_period: Duration,
@@ -59,7 +61,7 @@ pub enum AddHandlerError {
 /// use std::{convert::Infallible, sync::Arc, time::Duration};
 /// use bench_core::{
 ///     api::{Object, Resource},
-///     cache::{AddOrigin, DeltaObject, NoObserver, ReflectorSettings, ResourceEventHandler, SharedInformer, SharedInformerSettings, index_by_namespace},
+///     cache::{AddOrigin, DeltaObject, NoObserver, QueueKind, ReflectorSettings, ResourceEventHandler, SharedInformer, SharedInformerSettings, index_by_namespace},
 ///     list_watch::HttpListWatch,
 /// };
 /// use bytes::Bytes;
@@ -82,6 +84,7 @@ pub enum AddHandlerError {
 /// });
 ///
 /// let settings = SharedInformerSettings {
+///     queue: QueueKind::DeltaFifo,
 ///     default_resync_period: Duration::from_secs(30),
 ///     reflector: ReflectorSettings::client_go(1),
 /// };
@@ -95,7 +98,7 @@ pub enum AddHandlerError {
 /// ```
 pub struct SharedInformer<T, O> {
     indexer: Arc<Indexer<T>>,
-    queue: QueueHandle<T, DeltaFifo<T>, O>,
+    queue: QueueHandle<T, AnyQueue<T>, O>,
     // Held for the whole of one item's distribution, so that a late handler sees neither gap nor double.
     processor: Arc<Mutex<Processor<T>>>,
     observer: O,
@@ -121,7 +124,8 @@ where
     pub fn new(settings: SharedInformerSettings, indexers: Indexers<T>, observer: O) -> Self {
         let indexer = Arc::new(Indexer::new(indexers));
         let known_objects: Arc<dyn KnownObjects<T>> = Arc::<Indexer<T>>::clone(&indexer);
-        let queue = QueueHandle::new(DeltaFifo::for_informer(known_objects), observer.clone());
+        let queue = AnyQueue::for_informer(settings.queue, known_objects);
+        let queue = QueueHandle::new(queue, observer.clone());
         Self {
             indexer,
             queue,
@@ -227,11 +231,11 @@ where
         let observer = self.observer.clone();
         let process = move |popped: &Popped<T>, indexer: &Indexer<T>| {
             let processor = processor.lock();
-            process_deltas(popped, indexer, |delta_type, notification| {
+            process_popped(popped, indexer, |delta_type, notification| {
                 observer.delivering(delta_type, &notification);
                 processor.distribute(&notification);
                 observer.delivered(delta_type, &notification);
-            });
+            })
         };
         let mut tasks = self.tasks.lock();
         tasks
@@ -260,7 +264,7 @@ where
         self.queue.wait_until_synced().await;
     }
 
-    /// Pending keys and deltas of the queue; takes no lock.
+    /// What is pending in the queue; takes no lock.
     pub fn queue_length(&self) -> QueueLength {
         self.queue.length()
     }
@@ -283,7 +287,8 @@ where
         self.queue.end_resyncs();
     }
 
-    /// Stops the reflector, works off the queue, then stops the handlers; what they have buffered is dropped.
+    /// Stops the reflector, works off or leaves the queue (see [`QueueKind::after_close`]), then stops the handlers; what they
+    /// have buffered is dropped.
     pub async fn stop(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.reflector.shutdown().await;

@@ -13,7 +13,8 @@ use tokio::sync::mpsc;
 
 use crate::scripted::{Answer, ScriptedServer, object, page, text};
 
-type Feed = mpsc::UnboundedSender<Result<WatchEvent<Object>, bench_core::list_watch::ApiError>>;
+pub(crate) type Feed =
+    mpsc::UnboundedSender<Result<WatchEvent<Object>, bench_core::list_watch::ApiError>>;
 
 pub(crate) struct Log {
     calls: mpsc::UnboundedSender<String>,
@@ -67,7 +68,7 @@ pub(crate) fn informer(queue: QueueKind, period: u64) -> SharedInformer<Object, 
     SharedInformer::new(settings, HashMap::new(), NoObserver)
 }
 
-fn server(objects: &[&str]) -> (ScriptedServer, Feed) {
+pub(crate) fn server(objects: &[&str]) -> (ScriptedServer, Feed) {
     let (feed, stream) = mpsc::unbounded_channel();
     let objects = objects.iter().map(|name| object(name, 5)).collect();
     (
@@ -77,7 +78,10 @@ fn server(objects: &[&str]) -> (ScriptedServer, Feed) {
 }
 
 /// The calls until nothing more happens for `seconds`.
-async fn within(calls: &mut mpsc::UnboundedReceiver<String>, seconds: f64) -> Vec<String> {
+pub(crate) async fn within(
+    calls: &mut mpsc::UnboundedReceiver<String>,
+    seconds: f64,
+) -> Vec<String> {
     let mut seen = Vec::new();
     let deadline = tokio::time::Instant::now() + Duration::from_secs_f64(seconds);
     while let Ok(Some(call)) = tokio::time::timeout_at(deadline, calls.recv()).await {

@@ -39,8 +39,6 @@ pub(super) struct ListenerId(u64);
 pub(super) struct Listener<T> {
     pub(super) period: ListenerPeriod,
     buffer: Arc<Buffer<T>>,
-    // So that the registration knows when nobody listens any more.
-    _fate: watch::Sender<Fate>,
 }
 
 /// What a listener tells of its handler.
@@ -129,20 +127,12 @@ impl<T: Send + Sync + 'static> Listener<T> {
             ended,
             pending,
         };
-        let calls = call_handler(handler, Arc::clone(&buffer), fate.clone());
+        let calls = call_handler(handler, Arc::clone(&buffer), fate);
         let task = async move {
             calls.await;
             drop(end);
         };
-        (
-            Self {
-                period,
-                buffer,
-                _fate: fate,
-            },
-            task,
-            registration,
-        )
+        (Self { period, buffer }, task, registration)
     }
 
     /// Puts a notification at the end of the buffer. Never waits.
@@ -190,18 +180,21 @@ impl HandlerRegistration {
     /// # Errors
     /// [`SyncError`] if that can never be.
     pub async fn wait_until_synced(&self) -> Result<(), SyncError> {
-        let mut upstream_synced = self.upstream_synced.clone();
-        upstream_synced
-            .wait_for(|synced| *synced)
-            .await
-            .map_err(|_| SyncError::Removed)?;
-        self.tracker.upstream_has_synced();
+        let synced = async {
+            let mut upstream_synced = self.upstream_synced.clone();
+            let upstream = upstream_synced.wait_for(|synced| *synced).await;
+            upstream.map_err(|_| SyncError::Removed)?;
+            self.tracker.upstream_has_synced();
+            self.tracker.wait_until_synced().await;
+            Ok(())
+        };
         let mut fate = self.fate.clone();
         tokio::select! {
             biased;
-            () = self.tracker.wait_until_synced() => Ok(()),
+            synced = synced => synced,
             fate = fate.wait_for(|fate| *fate == Fate::PanickedInFirstList) => Err(match fate {
                 Ok(_) => SyncError::HandlerPanicked,
+                // The task that calls the handler has the sender.
                 Err(_) => SyncError::Removed,
             }),
         }

@@ -1,0 +1,167 @@
+//! Handlers that come and go while events flow, on several threads and in real time; nothing here is measured. Cases of
+//! client-go's `tools/cache/shared_informer_test.go`, and public report B37.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bench_core::{
+    api::{KubeObject as _, Object, WatchEvent},
+    cache::{
+        AddHandlerError, AddOrigin, DeltaObject, NoObserver, QueueKind, ResourceEventHandler,
+        SharedInformer,
+    },
+};
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{
+    scripted::object,
+    shared_informer::{Feed, informer, server},
+};
+
+/// What a handler was told of one object: its first version, then each change.
+#[derive(Clone, Default)]
+struct Versions(Arc<Mutex<Vec<u64>>>);
+
+impl Versions {
+    fn push(&self, object: &Object) {
+        let version = object.resource_version().number().expect("a number");
+        self.0.lock().expect("not poisoned").push(version);
+    }
+}
+
+impl ResourceEventHandler<Object> for Versions {
+    async fn on_add(&mut self, object: Arc<Object>, _: AddOrigin) {
+        self.push(&object);
+    }
+    async fn on_update(&mut self, old: Arc<Object>, new: Arc<Object>) {
+        assert_eq!(
+            old.resource_version().number().map(|version| version + 1),
+            new.resource_version().number()
+        );
+        self.push(&new);
+    }
+    async fn on_delete(&mut self, _: DeltaObject<Object>) {}
+}
+
+/// Sends so many changes of `a`, each one version on, and lets others run between.
+async fn change(feed: Feed, changes: u64) {
+    for version in 0..changes {
+        let event = WatchEvent::Modified(object("a", 6 + version));
+        // An informer that was stopped does not listen any more.
+        let _ = feed.send(Ok(event));
+        if version % 16 == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn started(queue: QueueKind) -> (Arc<SharedInformer<Object, NoObserver>>, Feed) {
+    let informer = Arc::new(informer(queue, 1));
+    let (server, feed) = server(&["a"]);
+    informer.start(server);
+    informer.wait_until_synced().await;
+    (informer, feed)
+}
+
+/// `TestSharedInformerHandlerAbuse`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handlers_come_and_go_while_events_flow_and_the_informer_stops() {
+    for queue in QueueKind::ALL {
+        let (informer, feed) = started(queue).await;
+        let stopping = Arc::new(AtomicBool::new(false));
+        let mut tasks = JoinSet::new();
+        for _ in 0..100 {
+            let (informer, stopping) = (Arc::clone(&informer), Arc::clone(&stopping));
+            tasks.spawn(async move {
+                for _ in 0..100 {
+                    match informer.add_event_handler(Versions::default()) {
+                        Ok(registration) => informer.remove_event_handler(&registration),
+                        Err(AddHandlerError::Stopped) => {
+                            assert!(stopping.load(Ordering::SeqCst), "not before the stop");
+                            return;
+                        }
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        change(feed, 5_000).await;
+        stopping.store(true, Ordering::SeqCst);
+        timeout(Duration::from_mins(1), informer.stop())
+            .await
+            .expect("no deadlock");
+        timeout(Duration::from_mins(1), tasks.join_all())
+            .await
+            .expect("no deadlock");
+        assert_eq!(informer.handler_count(), 0);
+    }
+}
+
+/// Public report B37: no gap and no double against live events, whenever a handler comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_comes_while_events_flow_misses_none_and_gets_none_twice() {
+    const CHANGES: u64 = 5_000;
+    for queue in QueueKind::ALL {
+        let (informer, feed) = started(queue).await;
+        let mut tasks = JoinSet::new();
+        for _ in 0..20 {
+            let informer = Arc::clone(&informer);
+            tasks.spawn(async move {
+                let versions = Versions::default();
+                informer.add_event_handler(versions.clone()).expect("runs");
+                versions
+            });
+        }
+        change(feed, CHANGES).await;
+        let all_seen = async {
+            for versions in tasks.join_all().await {
+                while versions.0.lock().expect("not poisoned").last() != Some(&(5 + CHANGES)) {
+                    tokio::task::yield_now().await;
+                }
+                let versions = versions.0.lock().expect("not poisoned");
+                let first = versions[0];
+                assert!(
+                    versions.iter().copied().eq(first..=5 + CHANGES),
+                    "{queue:?}"
+                );
+            }
+        };
+        timeout(Duration::from_mins(1), all_seen)
+            .await
+            .expect("every handler sees the last version");
+        informer.stop().await;
+    }
+}
+
+/// `TestSharedInformerInitializationRace`, `TestSharedInformerStartRace` and `TestListenerResyncPeriodsDelayed`; public report
+/// B37: before, at and after the start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_is_added_around_the_start_is_synced() {
+    for round in 0..50 {
+        let informer = Arc::new(informer(QueueKind::ALL[round % 4], 1));
+        let (server, _feed) = server(&["a"]);
+        let adding = Arc::clone(&informer);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let versions = Versions::default();
+            let registration = adding.add_event_handler(versions.clone()).expect("runs");
+            registration.wait_until_synced().await.expect("synced");
+            assert_eq!(*versions.0.lock().expect("not poisoned"), [5]);
+        });
+        for _ in 0..round % 5 {
+            tokio::task::yield_now().await;
+        }
+        informer.start(server);
+        timeout(Duration::from_mins(1), tasks.join_all())
+            .await
+            .expect("no deadlock");
+        // `TestShutdown`: every task is gone, so the last handle is ours.
+        informer.stop().await;
+        assert_eq!(Arc::strong_count(&informer), 1);
+    }
+}

@@ -10,7 +10,7 @@ use crate::{
 /// Rows of the table at most.
 const MOST_ROWS: usize = 12;
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column::Variant,
     Column::Load,
     Column::Resyncs,
@@ -19,6 +19,7 @@ const COLUMNS: [Column; 9] = [
     Column::Cpu,
     Column::Repair,
     Column::LiveP99,
+    Column::ServiceP99,
     Column::QueuePeak,
 ];
 

@@ -18,13 +18,16 @@ mod indexer;
 mod informer;
 mod initial_population;
 mod known_objects;
+mod lazy;
 mod lister;
+mod mutation_detector;
 mod observer;
 mod process;
 mod queue_handle;
 mod real_fifo;
 mod reflector;
 mod shared_informer;
+mod sync_tracker;
 mod warning;
 
 pub use any_queue::AnyQueue;
@@ -42,7 +45,9 @@ pub use handler::{AddOrigin, InlineEventHandler, ResourceEventHandler};
 pub use indexer::{IndexError, IndexFunc, Indexer, Indexers, NAMESPACE_INDEX, index_by_namespace};
 pub use informer::{ControllerPlacement, Informer, InformerSettings, RunningInformer};
 pub use known_objects::KnownObjects;
+pub use lazy::Lazy;
 pub use lister::{Lister, NamespaceLister};
+pub use mutation_detector::MutationDetector;
 pub use observer::{InformerObserver, NoObserver, Notification, QueueOperation, RelistCause};
 pub use process::{
     ProcessError, TransactionError, process_deltas, process_deltas_in_batch, process_popped,
@@ -59,4 +64,5 @@ pub use shared_informer::{
     AddHandlerError, HandlerRegistration, ListenerPeriod, SharedInformer, SharedInformerSettings,
     SyncError, effective_period,
 };
+pub use sync_tracker::{AsyncTracker, SingleFileTracker};
 pub use warning::InformerWarning;

@@ -136,7 +136,7 @@ async fn a_failed_trial_is_exit_code_1_and_shown_without_numbers() {
     let (out, failed) = (path("out"), path("failed"));
     let small = ["--count", "20", "--resync", "off", "--window", "100ms"];
     let mut arguments = vec!["compare", "--warm-up", "0", "--rounds", "1", "--out", &out];
-    arguments.extend(small);
+    arguments.extend(["--queue", "delta-fifo"].iter().chain(&small));
     assert_eq!(loadgen(&arguments).code, Some(0));
     let mut record = records(out.as_ref()).remove(0);
     record.outcome = driven.outcome();

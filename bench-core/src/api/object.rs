@@ -35,6 +35,12 @@ pub enum DecodeError {
     /// The bytes are not JSON of the expected shape.
     #[error("object cannot be decoded")]
     Json(#[from] serde_json::Error),
+    /// The answer is a `Table`, which holds rows for a person and no objects.
+    #[error("a Table of {api_version} holds no objects")]
+    Table {
+        /// The Table's `apiVersion`.
+        api_version: String,
+    },
 }
 
 /// An object as received: parsed metadata and a copy of its JSON bytes, exactly as long as they are, so that a small object

@@ -87,6 +87,29 @@ pub enum StatusReason {
 
 const TOO_LARGE: &str = "Too large resource version";
 
+/// Reasons beside which a code says nothing (`knownReasons` of apimachinery's `api/errors`).
+const KNOWN_REASONS: [&str; 19] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "StoreReadError",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "UnsupportedMediaType",
+];
+
 impl Status {
     /// A failure with the given code, reason and message.
     pub fn failure(code: u16, reason: &str, message: impl Into<String>) -> Self {
@@ -101,35 +124,47 @@ impl Status {
         }
     }
 
-    /// Classifies by reason, and by code only where the reason is absent, as `apimachinery`'s `api/errors` does.
+    /// Classifies as apimachinery's `api/errors` does: by reason, and by code where the reason is absent or not one of
+    /// Kubernetes' own; 429 is believed whatever the reason.
     ///
     /// A version from the future is recognised in the three encodings of client-go's `reflector.go`: the cause's type, or
-    /// for a timeout the cause's message or the status' message.
+    /// for a timeout that has details the cause's message or the status' message.
     pub fn classify(&self) -> StatusReason {
-        let causes = self
-            .details
-            .as_ref()
-            .map_or(&[][..], |details| &details.causes);
+        if self.is_too_large() {
+            return StatusReason::ResourceVersionTooLarge;
+        }
+        let code_counts = !KNOWN_REASONS.contains(&self.reason.as_str());
+        match (self.reason.as_str(), self.code) {
+            ("Expired" | "Gone", _) => StatusReason::Expired,
+            (_, 410) if code_counts => StatusReason::Expired,
+            ("TooManyRequests", _) | (_, 429) => StatusReason::TooManyRequests,
+            ("InternalError", _) => StatusReason::InternalError,
+            (_, 500) if code_counts => StatusReason::InternalError,
+            ("Invalid", _) => StatusReason::Invalid,
+            (_, 422) if code_counts => StatusReason::Invalid,
+            _ => StatusReason::Other,
+        }
+    }
+
+    fn is_too_large(&self) -> bool {
+        let Some(details) = &self.details else {
+            return false;
+        };
+        let causes = &details.causes;
         if causes
             .iter()
             .any(|cause| cause.reason == "ResourceVersionTooLarge")
         {
-            return StatusReason::ResourceVersionTooLarge;
+            return true;
         }
-        let timeout = self.reason == "Timeout";
-        if timeout
+        let timeout = match (self.reason.as_str(), self.code) {
+            ("Timeout", _) => true,
+            (reason, 504) => !KNOWN_REASONS.contains(&reason),
+            _ => false,
+        };
+        timeout
             && (causes.iter().any(|cause| cause.message == TOO_LARGE)
                 || self.message.contains(TOO_LARGE))
-        {
-            return StatusReason::ResourceVersionTooLarge;
-        }
-        match (self.reason.as_str(), self.code) {
-            ("Expired" | "Gone", _) | ("", 410) => StatusReason::Expired,
-            ("TooManyRequests", _) | ("", 429) => StatusReason::TooManyRequests,
-            ("InternalError", _) | ("", 500) => StatusReason::InternalError,
-            ("Invalid", _) | ("", 422) => StatusReason::Invalid,
-            _ => StatusReason::Other,
-        }
     }
 }
 
@@ -167,7 +202,7 @@ mod tests {
     fn a_version_from_the_future_is_recognised_in_three_encodings() {
         let by_type = r#"{"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]},"code":504}"#;
         let by_cause = r#"{"reason":"Timeout","details":{"causes":[{"message":"Too large resource version"}]},"code":504}"#;
-        let by_message = r#"{"reason":"Timeout","message":"Timeout: Too large resource version: 9, current: 5","code":504}"#;
+        let by_message = r#"{"reason":"Timeout","message":"Timeout: Too large resource version: 9, current: 5","details":{"retryAfterSeconds":1},"code":504}"#;
         for json in [by_type, by_cause, by_message] {
             assert_eq!(
                 classify(json),
@@ -175,10 +210,40 @@ mod tests {
                 "{json}"
             );
         }
-        assert_eq!(
-            classify(r#"{"message":"Too large resource version","code":504}"#),
-            StatusReason::Other
-        );
+        for json in [
+            r#"{"reason":"Timeout","message":"Too large resource version","code":504}"#,
+            r#"{"reason":"ServerTimeout","message":"Too large resource version","details":{},"code":504}"#,
+        ] {
+            assert_eq!(classify(json), StatusReason::Other, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_code_counts_beside_no_reason_and_beside_one_that_is_not_of_kubernetes() {
+        for (json, expected) in [
+            (r#"{"reason":"Odd","code":410}"#, StatusReason::Expired),
+            (
+                r#"{"reason":"Odd","code":500}"#,
+                StatusReason::InternalError,
+            ),
+            (r#"{"code":500}"#, StatusReason::InternalError),
+            (
+                r#"{"reason":"StoreReadError","code":500}"#,
+                StatusReason::Other,
+            ),
+            (r#"{"reason":"Odd","code":422}"#, StatusReason::Invalid),
+            (r#"{"reason":"BadRequest","code":422}"#, StatusReason::Other),
+            (
+                r#"{"reason":"Conflict","code":429}"#,
+                StatusReason::TooManyRequests,
+            ),
+            (
+                r#"{"reason":"TooManyRequests"}"#,
+                StatusReason::TooManyRequests,
+            ),
+        ] {
+            assert_eq!(classify(json), expected, "{json}");
+        }
     }
 
     #[test]

@@ -18,13 +18,17 @@ mod indexer;
 mod informer;
 mod initial_population;
 mod known_objects;
+mod lazy;
 mod lister;
+mod mutation_detector;
 mod observer;
 mod process;
 mod queue_handle;
 mod real_fifo;
 mod reflector;
 mod shared_informer;
+mod sync_tracker;
+mod warning;
 
 pub use any_queue::AnyQueue;
 pub use atomic_fifo::{AtomicEntry, AtomicFifo, AtomicFifoSettings};
@@ -41,7 +45,9 @@ pub use handler::{AddOrigin, InlineEventHandler, ResourceEventHandler};
 pub use indexer::{IndexError, IndexFunc, Indexer, Indexers, NAMESPACE_INDEX, index_by_namespace};
 pub use informer::{ControllerPlacement, Informer, InformerSettings, RunningInformer};
 pub use known_objects::KnownObjects;
+pub use lazy::Lazy;
 pub use lister::{Lister, NamespaceLister};
+pub use mutation_detector::MutationDetector;
 pub use observer::{InformerObserver, NoObserver, Notification, QueueOperation, RelistCause};
 pub use process::{
     ProcessError, TransactionError, process_deltas, process_deltas_in_batch, process_popped,
@@ -50,10 +56,13 @@ pub use process::{
 pub use queue_handle::{NothingToPop, QueueHandle, QueueLength};
 pub use real_fifo::{PopUnit, RealFifo, RealFifoSettings};
 pub use reflector::{
-    AfterWatch, ListRecovery, Reflector, ReflectorSettings, ReflectorState, ResyncTimer,
-    RetryWithDeadline, ShouldResync, WatchOutcome,
+    AfterStream, AfterWatch, BackoffManagers, InitialVersions, ListRecovery, Observed, Reflector,
+    ReflectorError, ReflectorSettings, ReflectorState, ResyncTimer, RetryWithDeadline,
+    ShouldResync, StreamingList, WatchOutcome,
 };
 pub use shared_informer::{
     AddHandlerError, HandlerRegistration, ListenerPeriod, SharedInformer, SharedInformerSettings,
     SyncError, effective_period,
 };
+pub use sync_tracker::{AsyncTracker, SingleFileTracker};
+pub use warning::InformerWarning;

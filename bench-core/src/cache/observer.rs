@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::api::{ObjectKey, ResourceVersion};
 
-use super::{AddOrigin, DeltaObject, DeltaType, Popped, ResyncOutcome};
+use super::{
+    AddOrigin, DeltaObject, DeltaType, InformerWarning, Popped, ReflectorError, ResyncOutcome,
+};
 
 /// Which operation wants or holds the queue's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,7 +128,13 @@ pub trait InformerObserver<T>: Send + Sync + 'static {
         let _ = cause;
     }
 
-    /// A list was received and put into the queue.
+    /// A streaming list is about to be requested: a watch, for which [`InformerObserver::watch_began`] is called too. If it
+    /// fails for good, [`InformerObserver::list_began`] follows.
+    fn streaming_list_began(&self, cause: RelistCause) {
+        let _ = cause;
+    }
+
+    /// A list was received, or streamed to its end, and put into the queue.
     fn list_ended(&self, objects: usize, resource_version: &ResourceVersion) {
         let _ = (objects, resource_version);
     }
@@ -136,8 +144,18 @@ pub trait InformerObserver<T>: Send + Sync + 'static {
         let _ = resource_version;
     }
 
+    /// A cycle of listing and watching ended with an error (`WatchErrorHandler` upstream); the backoff follows.
+    fn list_and_watch_failed(&self, error: &ReflectorError) {
+        let _ = error;
+    }
+
     /// A handler panicked; the notification is lost to it.
     fn handler_panicked(&self) {}
+
+    /// Something that its user should be told.
+    fn warned(&self, warning: &InformerWarning) {
+        let _ = warning;
+    }
 }
 
 /// Observes nothing.
@@ -187,6 +205,10 @@ impl<T: 'static, O: InformerObserver<T>> InformerObserver<T> for Arc<O> {
         (**self).list_began(cause);
     }
 
+    fn streaming_list_began(&self, cause: RelistCause) {
+        (**self).streaming_list_began(cause);
+    }
+
     fn list_ended(&self, objects: usize, resource_version: &ResourceVersion) {
         (**self).list_ended(objects, resource_version);
     }
@@ -195,7 +217,15 @@ impl<T: 'static, O: InformerObserver<T>> InformerObserver<T> for Arc<O> {
         (**self).watch_began(resource_version);
     }
 
+    fn list_and_watch_failed(&self, error: &ReflectorError) {
+        (**self).list_and_watch_failed(error);
+    }
+
     fn handler_panicked(&self) {
         (**self).handler_panicked();
+    }
+
+    fn warned(&self, warning: &InformerWarning) {
+        (**self).warned(warning);
     }
 }

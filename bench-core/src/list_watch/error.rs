@@ -1,7 +1,5 @@
 //! What can go wrong between an informer and an API server, and what to do about it.
 
-use std::time::Duration;
-
 use crate::api::{DecodeError, Status, StatusReason};
 
 use super::FrameError;
@@ -9,6 +7,10 @@ use super::FrameError;
 /// A request or a stream failed. Ask [`ApiError::recovery`] what to do; nothing else looks at codes.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
+    /// The connection ended before the answer's head was there, or was reset. Asking again is safe: see
+    /// [`super::HttpListWatch`], which does.
+    #[error("connection closed before the answer")]
+    ConnectionClosed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Nobody listens at the address.
     #[error("connection refused")]
     ConnectionRefused,
@@ -29,8 +31,8 @@ pub enum ApiError {
 /// What a caller should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// Wait, then ask for the same again; the server may have said how long.
-    BackOff(Option<Duration>),
+    /// Wait, then ask for the same again. What a server asks for in `Retry-After` was waited for already, below.
+    BackOff,
     /// The version is of no use: list again without it.
     Relist,
     /// Ask again at once: the server had an internal error.
@@ -43,22 +45,16 @@ impl ApiError {
     /// What to do, by the rules of client-go's `reflector.go`.
     pub fn recovery(&self) -> Recovery {
         match self {
-            Self::ConnectionRefused => Recovery::BackOff(None),
+            Self::ConnectionRefused => Recovery::BackOff,
             Self::Status(status) => match status.classify() {
                 StatusReason::Expired | StatusReason::ResourceVersionTooLarge => Recovery::Relist,
-                StatusReason::TooManyRequests => {
-                    let seconds = status
-                        .details
-                        .as_ref()
-                        .map_or(0, |details| details.retry_after_seconds);
-                    Recovery::BackOff(
-                        (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))),
-                    )
-                }
+                StatusReason::TooManyRequests => Recovery::BackOff,
                 StatusReason::InternalError => Recovery::Rewatch,
                 StatusReason::Invalid | StatusReason::Other => Recovery::Stop,
             },
-            Self::Decode(_) | Self::Frame(_) | Self::Transport(_) => Recovery::Stop,
+            // A stream that cannot be read is an internal error to client-go.
+            Self::Decode(_) | Self::Frame(_) => Recovery::Rewatch,
+            Self::ConnectionClosed(_) | Self::Transport(_) => Recovery::Stop,
         }
     }
 }

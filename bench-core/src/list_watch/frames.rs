@@ -10,6 +10,8 @@ use crate::api::{DecodeError, KubeObject, ListPage, ResourceVersion, Status, Wat
 /// The longest line that is accepted: larger than any object that a server stores, in its most escaped form.
 const LINE_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
+const TABLE_VERSIONS: [&str; 2] = ["meta.k8s.io/v1", "meta.k8s.io/v1beta1"];
+
 /// A body was not a sequence of events.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
@@ -110,9 +112,15 @@ pub fn decode_event<T: KubeObject>(line: &[u8]) -> Result<WatchEvent<T>, FrameEr
 /// Decodes a whole list body; each object's bytes are copied once.
 ///
 /// # Errors
-/// [`DecodeError`] if it is not a list.
+/// [`DecodeError`] if it is not a list. A Table of `meta.k8s.io` is none: it would pass for an empty one, and everything
+/// would be deleted.
 pub fn decode_list<T: KubeObject>(body: &[u8]) -> Result<ListPage<T>, DecodeError> {
     let list: List<'_> = serde_json::from_slice(body)?;
+    if list.kind == "Table" && TABLE_VERSIONS.contains(&&*list.api_version) {
+        return Err(DecodeError::Table {
+            api_version: list.api_version.into_owned(),
+        });
+    }
     let items = list.items.unwrap_or_default();
     let items = items
         .into_iter()
@@ -154,7 +162,12 @@ struct BookmarkAnnotations<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct List<'a> {
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    api_version: Cow<'a, str>,
     #[serde(borrow, default)]
     metadata: ListMetadata<'a>,
     #[serde(borrow, default)]
@@ -213,6 +226,23 @@ mod tests {
         );
         let unknown = decode_event::<Object>(br#"{"type":"MOVED","object":{}}"#).unwrap_err();
         assert_eq!(unknown.to_string(), "unknown event type \"MOVED\"");
+    }
+
+    /// `TestIsUnsupportedTableObject`.
+    #[test]
+    fn a_table_is_no_list_unless_it_is_another_groups() {
+        for (kind, api_version, accepted) in [
+            ("Table", "meta.k8s.io/v1beta1", false),
+            ("Table", "meta.k8s.io/v1", false),
+            ("PodList", "v1", true),
+            ("Table", "furniture.example/v1", true),
+        ] {
+            let body = format!(
+                r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{{"resourceVersion":"7"}},"rows":[]}}"#
+            );
+            let decoded = decode_list::<Object>(body.as_bytes());
+            assert_eq!(decoded.is_ok(), accepted, "{kind} {api_version}");
+        }
     }
 
     #[test]

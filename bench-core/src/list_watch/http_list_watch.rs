@@ -1,11 +1,12 @@
 //! [`ListerWatcher`] over HTTP: one client for a router in process, a loopback socket and a real cluster.
 
-use std::{error::Error, fmt, marker::PhantomData, pin::Pin};
+use std::{error::Error, fmt, io, marker::PhantomData, pin::Pin, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Empty};
+use tokio::time::sleep;
 use tower::{Service, ServiceExt as _};
 
 use crate::api::{KubeObject, ListOptions, ListPage, Resource, Status, WatchEvent, WatchOptions};
@@ -14,7 +15,21 @@ use super::{ApiError, FrameSplitter, ListerWatcher, WatchStream, decode_event, d
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
+/// How often a request is made again, at most.
+const MOST_RETRIES: u32 = 10;
+
+/// What hyper says of a connection that ended before the answer.
+const CLOSED_BY_PEER: &str = "connection closed before message completed";
+
+/// How long to wait after a connection that closed before the answer.
+const WAIT_AFTER_CLOSED: Duration = Duration::from_secs(1);
+
 /// Lists and watches one resource type, in one namespace or all, over any tower service.
+///
+/// As client-go's REST client (`rest/with_retry.go`), a request is made again, up to 10 times, if the answer is 429 or 5xx
+/// and has a `Retry-After` header, after as many seconds as that says, and if the connection was reset or closed before the
+/// answer, after one second. A watch whose connection still closes then is an empty one. A `retryAfterSeconds` in a body
+/// alone has no effect.
 pub struct HttpListWatch<S, T> {
     service: S,
     // Scheme and authority, such as `http://127.0.0.1:8001`; empty for a service that takes bare paths.
@@ -53,23 +68,36 @@ where
     B::Error: Into<BoxError>,
 {
     async fn request(&self, query: &str) -> Result<Response<B>, ApiError> {
+        let mut retries = 0;
+        loop {
+            let answer = self.attempt(query).await;
+            let wait = match &answer {
+                Ok(response) => retry_after(response),
+                Err(ApiError::ConnectionClosed(_)) => Some(WAIT_AFTER_CLOSED),
+                Err(_) => None,
+            };
+            match wait {
+                Some(wait) if retries < MOST_RETRIES => {
+                    tracing::debug!(?wait, retries, path = self.path, "asked to come again");
+                    retries += 1;
+                    sleep(wait).await;
+                }
+                _ => return success(answer?).await,
+            }
+        }
+    }
+
+    async fn attempt(&self, query: &str) -> Result<Response<B>, ApiError> {
         let separator = if query.is_empty() { "" } else { "?" };
         let request = Request::get(format!("{}{}{separator}{query}", self.base, self.path))
             .header(http::header::ACCEPT, "application/json")
             .body(Empty::new())
             .map_err(|error| ApiError::Transport(error.into()))?;
-        let response = self
-            .service
+        self.service
             .clone()
             .oneshot(request)
             .await
-            .map_err(|error| transport(error.into()))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let code = response.status();
-        let body = collect(response.into_body()).await?;
-        Err(ApiError::Status(Box::new(status_of(code, &body))))
+            .map_err(|error| transport(error.into()))
     }
 }
 
@@ -91,8 +119,14 @@ where
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, ApiError> {
-        let response = self.request(&options.query()).await?;
-        let body = Box::pin(response.into_body().map_err(Into::into));
+        let body: Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>> =
+            match self.request(&options.query()).await {
+                Ok(response) => Box::pin(response.into_body().map_err(Into::into)),
+                Err(ApiError::ConnectionClosed(_)) => {
+                    Box::pin(Empty::new().map_err(|never| match never {}))
+                }
+                Err(error) => return Err(error),
+            };
         Ok(HttpWatch {
             body,
             splitter: FrameSplitter::default(),
@@ -168,6 +202,31 @@ impl<T> fmt::Debug for HttpWatch<T> {
     }
 }
 
+/// How long the server asks to wait, if this is an answer that client-go repeats.
+fn retry_after<B>(response: &Response<B>) -> Option<Duration> {
+    let code = response.status();
+    if code != StatusCode::TOO_MANY_REQUESTS && !code.is_server_error() {
+        return None;
+    }
+    let header = response.headers().get(http::header::RETRY_AFTER)?;
+    // Dates and everything else that is no number are ignored.
+    let seconds = header.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+async fn success<B>(response: Response<B>) -> Result<Response<B>, ApiError>
+where
+    B: Body<Data = Bytes> + Send,
+    B::Error: Into<BoxError>,
+{
+    let code = response.status();
+    if code.is_success() {
+        return Ok(response);
+    }
+    let body = collect(response.into_body()).await?;
+    Err(ApiError::Status(Box::new(status_of(code, &body))))
+}
+
 async fn collect<B>(body: B) -> Result<Bytes, ApiError>
 where
     B: Body<Data = Bytes> + Send,
@@ -176,7 +235,8 @@ where
     let mut body = std::pin::pin!(body);
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| transport(error.into()))?;
+        // However it was cut: a body is not asked for again.
+        let frame = frame.map_err(|error| ApiError::Transport(error.into()))?;
         if let Ok(chunk) = frame.into_data() {
             bytes.extend_from_slice(&chunk);
         }
@@ -207,13 +267,21 @@ fn status_of(code: StatusCode, body: &[u8]) -> Status {
 fn transport(error: BoxError) -> ApiError {
     let mut source: Option<&(dyn Error + 'static)> = Some(&*error);
     while let Some(cause) = source {
-        if cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused)
-        {
-            return ApiError::ConnectionRefused;
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        match kind {
+            Some(io::ErrorKind::ConnectionRefused) => return ApiError::ConnectionRefused,
+            Some(
+                io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof,
+            ) => return ApiError::ConnectionClosed(error),
+            // hyper's own error is no type of ours; client-go, too, goes by texts here.
+            None if cause.to_string().starts_with(CLOSED_BY_PEER) => {
+                return ApiError::ConnectionClosed(error);
+            }
+            _ => source = cause.source(),
         }
-        source = cause.source();
     }
     ApiError::Transport(error)
 }

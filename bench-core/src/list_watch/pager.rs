@@ -2,7 +2,7 @@
 
 use std::{future::Future, mem, sync::Arc};
 
-use crate::api::{ListOptions, ListPage, ResourceVersion, StatusReason};
+use crate::api::{ListOptions, ListPage, ResourceVersion};
 
 use super::{ApiError, ListerWatcher};
 
@@ -83,7 +83,8 @@ impl Pager {
                     list.items.extend(page.items);
                     token = page.continue_token;
                 }
-                Err(ApiError::Status(status)) if status.classify() == StatusReason::Expired => {
+                // Only this reason, not its older form `Gone`, nor the code alone.
+                Err(ApiError::Status(status)) if status.reason == "Expired" => {
                     let full = ListOptions {
                         limit: 0,
                         continue_token: String::new(),

@@ -66,6 +66,11 @@ impl<T: Hash + Eq + Clone> DelayingState<T> {
         self.by_instant.first_key_value().map(|(place, _)| place.0)
     }
 
+    /// When the latest item is ready.
+    pub fn last_ready_at(&self) -> Option<Duration> {
+        self.by_instant.last_key_value().map(|(place, _)| place.0)
+    }
+
     /// Forgets everything that waits.
     pub fn clear(&mut self) {
         self.by_instant.clear();

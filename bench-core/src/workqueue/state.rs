@@ -7,15 +7,53 @@ use std::{
     hash::Hash,
 };
 
+/// Where items wait (`Queue` upstream). The order in which they come out is its own.
+pub trait WaitingItems<T> {
+    /// An item that waits was added again.
+    fn touch(&mut self, item: &T) {
+        let _ = item;
+    }
+
+    /// Takes an item in that does not wait yet.
+    fn push(&mut self, item: T);
+
+    /// Takes the next item out.
+    fn pop(&mut self) -> Option<T>;
+
+    /// How many items wait.
+    fn len(&self) -> usize;
+
+    /// Whether none does.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// First in, first out.
+impl<T> WaitingItems<T> for VecDeque<T> {
+    fn push(&mut self, item: T) {
+        self.push_back(item);
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        self.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+}
+
 /// Items that wait to be worked on.
 ///
 /// - An item is never handed out while it is being processed.
 /// - However often an item is added while it waits, it is handed out once; however often while it is processed, once more.
-/// - Items are handed out in the order in which they were first added; one that was added while processed queues up when done.
+/// - Items are handed out in the order in which they were first added, unless they wait elsewhere than in a [`VecDeque`]; one
+///   that was added while processed queues up when done.
 #[derive(Debug, Clone)]
-pub struct WorkQueueState<T> {
+pub struct WorkQueueState<T, W = VecDeque<T>> {
     // Invariant: without duplicates; every item is in `dirty` and not in `processing`.
-    queue: VecDeque<T>,
+    queue: W,
     // Added since last handed out.
     dirty: HashSet<T>,
     // Handed out and not done.
@@ -59,10 +97,17 @@ pub enum Finished {
 }
 
 impl<T: Hash + Eq + Clone> WorkQueueState<T> {
-    /// An empty queue.
+    /// An empty queue, first in, first out.
     pub fn new() -> Self {
+        Self::with_waiting_items(VecDeque::new())
+    }
+}
+
+impl<T: Hash + Eq + Clone, W: WaitingItems<T>> WorkQueueState<T, W> {
+    /// An empty queue whose items wait in `queue`, which must be empty.
+    pub fn with_waiting_items(queue: W) -> Self {
         Self {
-            queue: VecDeque::new(),
+            queue,
             dirty: HashSet::new(),
             processing: HashSet::new(),
             shutting_down: false,
@@ -75,19 +120,22 @@ impl<T: Hash + Eq + Clone> WorkQueueState<T> {
             return Added::ShutDown;
         }
         if self.dirty.contains(&item) {
+            if !self.processing.contains(&item) {
+                self.queue.touch(&item);
+            }
             return Added::Collapsed;
         }
         self.dirty.insert(item.clone());
         if self.processing.contains(&item) {
             return Added::AfterProcessing;
         }
-        self.queue.push_back(item);
+        self.queue.push(item);
         Added::Queued
     }
 
     /// Hands out the oldest item. [`Self::done`] must follow.
     pub fn get(&mut self) -> Got<T> {
-        let Some(item) = self.queue.pop_front() else {
+        let Some(item) = self.queue.pop() else {
             return if self.shutting_down {
                 Got::ShutDown
             } else {
@@ -106,7 +154,7 @@ impl<T: Hash + Eq + Clone> WorkQueueState<T> {
             return Finished::NotProcessing;
         };
         if self.dirty.contains(&item) {
-            self.queue.push_back(item);
+            self.queue.push(item);
             return Finished::Requeued;
         }
         Finished::Gone
@@ -135,6 +183,11 @@ impl<T: Hash + Eq + Clone> WorkQueueState<T> {
     /// Items handed out and not done.
     pub fn processing(&self) -> usize {
         self.processing.len()
+    }
+
+    /// Every item that waits or is handed out, in no order.
+    pub fn unfinished(&self) -> Vec<T> {
+        self.dirty.union(&self.processing).cloned().collect()
     }
 }
 

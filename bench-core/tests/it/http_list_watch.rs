@@ -139,7 +139,7 @@ async fn an_http_error_tells_what_to_do_whether_its_body_is_a_status_or_not() {
     assert_eq!(refused(410, "gone").await, Recovery::Relist);
     assert_eq!(
         refused(429, "Too many requests, please try again later.\n").await,
-        Recovery::BackOff(None)
+        Recovery::BackOff
     );
     assert_eq!(refused(403, "{}").await, Recovery::Stop);
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bench_core::{
-    api::{Object, ResourceVersion, Status, WatchEvent},
+    api::{Object, ResourceVersion, Status, StatusDetails, WatchEvent},
     cache::{
         DeltaFifo, Indexer, KnownObjects, NoObserver, Popped, QueueHandle, Reflector,
         ReflectorSettings, ResyncTimer,
@@ -17,15 +17,19 @@ use crate::{
     scripted::{Answer, ScriptedServer, expired, object, page},
 };
 
-type Queue = QueueHandle<Object, DeltaFifo<Object>, NoObserver>;
+pub(crate) type Queue = QueueHandle<Object, DeltaFifo<Object>, NoObserver>;
 
-struct Rig {
-    server: ScriptedServer,
-    queue: Queue,
-    reflector: Reflector<Object, ScriptedServer, DeltaFifo<Object>, NoObserver>,
+pub(crate) struct Rig {
+    pub(crate) server: ScriptedServer,
+    pub(crate) queue: Queue,
+    pub(crate) reflector: Reflector<Object, ScriptedServer, DeltaFifo<Object>, NoObserver>,
 }
 
-fn rig_with(answers: Vec<Answer>, settings: ReflectorSettings, period: Option<Duration>) -> Rig {
+pub(crate) fn rig_with(
+    answers: Vec<Answer>,
+    settings: ReflectorSettings,
+    period: Option<Duration>,
+) -> Rig {
     let indexer = Arc::new(Indexer::new(HashMap::new()));
     indexer.add(&object("known", 1)).expect("named");
     let known: Arc<dyn KnownObjects<Object>> = indexer;
@@ -47,7 +51,7 @@ fn rig(answers: Vec<Answer>) -> Rig {
     rig_with(answers, ReflectorSettings::client_go(7), None)
 }
 
-fn drain(queue: &Queue) -> Vec<String> {
+pub(crate) fn drain(queue: &Queue) -> Vec<String> {
     let mut pops = Vec::new();
     let mut render_pop = |popped: &Popped<Object>| {
         let deltas: Vec<_> = popped.item.deltas().iter().map(render).collect();
@@ -58,14 +62,18 @@ fn drain(queue: &Queue) -> Vec<String> {
 }
 
 /// Runs until the script is over and one request hangs.
-async fn run_to_the_end_of_the_script(rig: Rig) -> (Vec<String>, Queue) {
+pub(crate) async fn run_to_the_end_of_the_script(rig: Rig) -> (Vec<String>, Queue) {
     let run = tokio::time::timeout(Duration::from_hours(1), rig.reflector.run());
     assert!(run.await.is_err(), "a reflector runs for ever");
     (rig.server.requests(), rig.queue)
 }
 
-fn ended(events: Vec<WatchEvent<Object>>) -> Answer {
+pub(crate) fn ended(events: Vec<WatchEvent<Object>>) -> Answer {
     Answer::Stream(events.into_iter().map(Ok).collect())
+}
+
+pub(crate) fn error_event(status: Status) -> Answer {
+    ended(vec![WatchEvent::Error(Box::new(status))])
 }
 
 const FIRST_LIST: &str = "LIST limit=500&resourceVersion=0";
@@ -144,11 +152,14 @@ async fn expired_on_the_watch_call_is_an_error_and_relists() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_is_expired_or_from_the_future_is_made_again_without_a_version() {
-    let too_large = Status::failure(
-        504,
-        "Timeout",
-        "Timeout: Too large resource version: 10, current: 5",
-    );
+    let too_large = Status {
+        details: Some(StatusDetails::default()),
+        ..Status::failure(
+            504,
+            "Timeout",
+            "Timeout: Too large resource version: 10, current: 5",
+        )
+    };
     for status in [expired(), too_large] {
         let fails = Answer::ListFails(ApiError::Status(Box::new(status)));
         let answers = vec![

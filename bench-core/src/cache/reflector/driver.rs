@@ -1,6 +1,6 @@
 //! The tasks around [`ReflectorState`]: requests, waiting, and the resync timer beside the watch.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, mem, sync::Arc, time::Duration};
 
 use rand::{SeedableRng as _, rngs::ChaCha12Rng};
 use tokio::{
@@ -10,37 +10,20 @@ use tokio::{
 };
 
 use crate::{
-    api::{KubeObject, ListOptions, ResourceVersion, WatchEvent},
-    list_watch::{ApiError, ListerWatcher, PagedList, Pager, WatchStream},
+    api::{KubeObject, ListOptions, ObjectKey, ResourceVersion, WatchEvent},
+    list_watch::{ListerWatcher, PagedList, Pager, WatchStream},
 };
 
 use super::{
     super::{
-        Backoff, BackoffSettings, DeltaObject, EventQueue, InformerObserver, QueueHandle,
-        RelistCause,
+        Backoff, DeltaObject, EventQueue, InformerObserver, QueueHandle, RelistCause, Transformer,
     },
-    AfterWatch, ListRecovery, ReflectorState, WatchOutcome,
+    AfterWatch, BackoffManagers, ListRecovery, Observed, ReflectorError, ReflectorSettings,
+    ReflectorState, StreamingList, WatchOutcome,
 };
 
 /// Asked each time the timer fires; absent means yes. A shared informer asks every listener whether it is due.
 pub type ShouldResync = Arc<dyn Fn() -> bool + Send + Sync>;
-
-/// How a reflector is set up.
-#[derive(Clone)]
-pub struct ReflectorSettings {
-    /// Objects a page; 0 follows upstream's rules.
-    pub page_size: u64,
-    /// Watches are asked to last between this and twice this.
-    pub min_watch_timeout: Duration,
-    /// For how long internal errors in a stream are answered with an immediate watch; zero is upstream's default.
-    pub max_internal_error_retry: Duration,
-    /// How long to wait after a failure. 0.27 keeps two of these, one for relists and one for refused watches.
-    pub backoff: BackoffSettings,
-    /// Events of another kind are logged and skipped; absent accepts every kind.
-    pub expected_kind: Option<String>,
-    /// Seed of the jitter.
-    pub seed: u64,
-}
 
 /// When resyncs happen.
 #[derive(Clone)]
@@ -53,32 +36,20 @@ pub struct ResyncTimer {
 
 /// Lists and watches, and feeds a queue, until it is dropped.
 pub struct Reflector<T, L, Q, O> {
-    list_watch: L,
+    pub(super) list_watch: L,
     queue: QueueHandle<T, Q, O>,
-    observer: O,
-    settings: ReflectorSettings,
+    pub(super) observer: O,
+    pub(super) settings: ReflectorSettings,
     resync: ResyncTimer,
-    state: ReflectorState,
-    random: ChaCha12Rng,
+    pub(super) transformer: Option<Transformer<T>>,
+    pub(super) state: ReflectorState,
+    pub(super) random: ChaCha12Rng,
     relist_backoff: Backoff,
+    // Unused where relists and watches share one.
     rewatch_backoff: Backoff,
     began: Instant,
     cause: RelistCause,
     last_sync: watch::Sender<ResourceVersion>,
-}
-
-impl ReflectorSettings {
-    /// What client-go 0.27 uses.
-    pub fn client_go(seed: u64) -> Self {
-        Self {
-            page_size: 0,
-            min_watch_timeout: Duration::from_mins(5),
-            max_internal_error_retry: Duration::ZERO,
-            backoff: BackoffSettings::client_go(),
-            expected_kind: None,
-            seed,
-        }
-    }
 }
 
 impl<T, L, Q, O> Reflector<T, L, Q, O>
@@ -100,11 +71,8 @@ where
             list_watch,
             queue,
             observer,
-            state: ReflectorState::new(
-                settings.page_size,
-                settings.min_watch_timeout,
-                settings.max_internal_error_retry,
-            ),
+            transformer: None,
+            state: ReflectorState::new(&settings),
             random: ChaCha12Rng::seed_from_u64(settings.seed),
             relist_backoff: Backoff::new(settings.backoff),
             rewatch_backoff: Backoff::new(settings.backoff),
@@ -116,6 +84,14 @@ where
         }
     }
 
+    /// Applies the queue's transformer to the initial events of a streaming list, too, as client-go 0.34 and later do: the
+    /// queue applies it again when it is handed the result, so each object is transformed twice.
+    #[must_use]
+    pub fn with_transformer(mut self, transformer: Transformer<T>) -> Self {
+        self.transformer = Some(transformer);
+        self
+    }
+
     /// Follows the last version seen, by list, event or bookmark.
     pub fn last_sync_resource_version(&self) -> watch::Receiver<ResourceVersion> {
         self.last_sync.subscribe()
@@ -125,10 +101,14 @@ where
     pub async fn run(mut self) {
         loop {
             if let Err(error) = self.list_and_watch().await {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "failed to list or watch"
-                );
+                self.observer.list_and_watch_failed(&error);
+                let expired = error.is_expired();
+                let error = &error as &dyn std::error::Error;
+                if expired {
+                    tracing::debug!(error, "watch closed");
+                } else {
+                    tracing::warn!(error, "failed to list or watch");
+                }
             }
             let now = self.began.elapsed();
             sleep(self.relist_backoff.next_delay(now, &mut self.random)).await;
@@ -138,9 +118,17 @@ where
     /// One cycle: a list, then watches until one cannot be resumed.
     ///
     /// # Errors
-    /// What the list or the opening of a watch failed with. A stream that breaks later is no error.
-    pub async fn list_and_watch(&mut self) -> Result<(), ApiError> {
-        self.list().await?;
+    /// What the list or the opening of a watch failed with. A stream that breaks later is no error, unless it is that of a
+    /// streaming list that has not come to its end.
+    pub async fn list_and_watch(&mut self) -> Result<(), ReflectorError> {
+        let cause = mem::replace(&mut self.cause, RelistCause::Other);
+        let stream = match self.settings.streaming_list {
+            StreamingList::Off => None,
+            _ => self.stream_list(cause).await?,
+        };
+        if stream.is_none() {
+            self.list(cause).await?;
+        }
         let (resync_failed, mut resync_failure) = oneshot::channel();
         // Every cycle starts the timer anew: a reflector that relists more often than the period never resyncs.
         let mut resync = JoinSet::new();
@@ -149,24 +137,24 @@ where
             let should_resync = self.resync.should_resync.clone();
             resync.spawn(resync_every(period, queue, should_resync, resync_failed));
         }
-        self.watch_until_relist(&mut resync_failure).await
+        self.watch_until_relist(stream, &mut resync_failure).await
     }
 
-    async fn list(&mut self) -> Result<(), ApiError> {
-        self.observer.list_began(self.cause);
-        self.cause = RelistCause::Other;
-        let mut options = self.state.list_options();
+    async fn list(&mut self, cause: RelistCause) -> Result<(), ReflectorError> {
+        self.observer.list_began(cause);
+        let options = self.state.list_options();
         let pager = Pager {
             page_size: options.limit,
         };
-        let listed = match self.list_pages(pager, &options).await {
+        let listed = match pager.list(&self.list_watch, &options).await {
             Err(error) if self.state.list_failed(&error) == ListRecovery::WithoutVersion => {
                 tracing::debug!(
                     error = &error as &dyn std::error::Error,
                     "listing again without a version"
                 );
-                options = ListOptions::most_recent();
-                self.list_pages(pager, &options).await
+                pager
+                    .list(&self.list_watch, &ListOptions::most_recent())
+                    .await
             }
             other => other,
         };
@@ -175,37 +163,42 @@ where
             items,
             paging,
         } = listed?;
+        self.state.received(&options, paging);
+        self.replace(items, resource_version)
+    }
+
+    /// Hands the queue all there is.
+    pub(super) fn replace(
+        &mut self,
+        items: Vec<Arc<T>>,
+        resource_version: ResourceVersion,
+    ) -> Result<(), ReflectorError> {
         let objects = items.len();
-        if let Err(error) = self.queue.replace(items, &resource_version) {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "unable to replace the queue's content"
-            );
-        }
-        self.state.listed(&options, &resource_version, paging);
+        self.queue.replace(items, &resource_version)?;
+        self.state.listed(&resource_version);
         self.observer.list_ended(objects, &resource_version);
         tracing::debug!(%resource_version, objects, "listed");
         self.last_sync.send_replace(resource_version);
         Ok(())
     }
 
-    async fn list_pages(
-        &self,
-        pager: Pager,
-        options: &ListOptions,
-    ) -> Result<PagedList<T>, ApiError> {
-        pager.list(&self.list_watch, options).await
-    }
-
     async fn watch_until_relist(
         &mut self,
+        mut stream: Option<L::Watch>,
         resync_failure: &mut oneshot::Receiver<()>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<(), ReflectorError> {
+        self.state.watches_began();
         loop {
-            let options = self.state.watch_options(&mut self.random);
-            self.observer.watch_began(&options.resource_version);
             let opened = Instant::now();
-            let after = match self.list_watch.watch(&options).await {
+            let opening = match stream.take() {
+                Some(stream) => Ok(stream),
+                None => {
+                    let options = self.state.watch_options(&mut self.random);
+                    self.observer.watch_began(&options.resource_version);
+                    self.list_watch.watch(&options).await
+                }
+            };
+            let after = match opening {
                 Ok(mut stream) => {
                     let outcome = self.follow(&mut stream, resync_failure).await;
                     tracing::debug!(?outcome, "watch ended");
@@ -214,16 +207,12 @@ where
                 }
                 Err(error) => match ReflectorState::watch_call_failed(&error) {
                     Some(after) => after,
-                    None => return Err(error),
+                    None => return Err(error.into()),
                 },
             };
             match after {
                 AfterWatch::Rewatch => {}
-                AfterWatch::BackOffThenRewatch(at_least) => {
-                    let now = self.began.elapsed();
-                    let delay = self.rewatch_backoff.next_delay(now, &mut self.random);
-                    sleep(delay.max(at_least.unwrap_or_default())).await;
-                }
+                AfterWatch::BackOffThenRewatch => self.back_off_watch().await,
                 AfterWatch::RelistExpired => {
                     self.cause = RelistCause::Expired;
                     return Ok(());
@@ -231,6 +220,15 @@ where
                 AfterWatch::Relist => return Ok(()),
             }
         }
+    }
+
+    pub(super) async fn back_off_watch(&mut self) {
+        let backoff = match self.settings.backoff_managers {
+            BackoffManagers::Separate => &mut self.rewatch_backoff,
+            BackoffManagers::Shared => &mut self.relist_backoff,
+        };
+        let delay = backoff.next_delay(self.began.elapsed(), &mut self.random);
+        sleep(delay).await;
     }
 
     async fn follow(
@@ -245,7 +243,7 @@ where
                 Ok(()) = &mut *resync_failure => return WatchOutcome::ResyncFailed,
                 event = stream.next() => event,
             };
-            let resource_version = match event {
+            let (resource_version, observed) = match event {
                 None => return WatchOutcome::Ended { events },
                 Some(Err(error)) => return WatchOutcome::Broken(error),
                 Some(Ok(WatchEvent::Error(status))) => return WatchOutcome::ErrorEvent(status),
@@ -253,27 +251,28 @@ where
                     resource_version, ..
                 })) => {
                     self.queue.bookmark(&resource_version);
-                    resource_version
+                    (resource_version, Observed::Other)
                 }
-                Some(Ok(event)) => match self.store(event) {
-                    Some(resource_version) => resource_version,
-                    None => continue,
-                },
+                Some(Ok(event)) => {
+                    let observed = match event {
+                        WatchEvent::Added(_) => Observed::Addition,
+                        _ => Observed::Other,
+                    };
+                    match self.store(event) {
+                        Some(resource_version) => (resource_version, observed),
+                        None => continue,
+                    }
+                }
             };
             events += 1;
-            self.state.observed(resource_version.clone());
-            self.last_sync.send_replace(resource_version);
+            if self.state.observed(&resource_version, observed) {
+                self.last_sync.send_replace(resource_version);
+            }
         }
     }
 
-    /// Writes an event into the queue and returns its version; nothing if the event does not count.
-    fn store(&self, event: WatchEvent<T>) -> Option<ResourceVersion> {
-        let (WatchEvent::Added(object)
-        | WatchEvent::Modified(object)
-        | WatchEvent::Deleted(object)) = &event
-        else {
-            return None;
-        };
+    /// The object's key and version; nothing if an event with it does not count.
+    pub(super) fn accept(&self, object: &T) -> Option<(ObjectKey, ResourceVersion)> {
         if let Some(expected) = self
             .settings
             .expected_kind
@@ -291,7 +290,18 @@ where
             tracing::error!("watch event without metadata");
             return None;
         };
-        let resource_version = object.resource_version();
+        Some((key, object.resource_version()))
+    }
+
+    /// Writes an event into the queue and returns its version; nothing if the event does not count.
+    fn store(&self, event: WatchEvent<T>) -> Option<ResourceVersion> {
+        let (WatchEvent::Added(object)
+        | WatchEvent::Modified(object)
+        | WatchEvent::Deleted(object)) = &event
+        else {
+            return None;
+        };
+        let (key, resource_version) = self.accept(&**object)?;
         self.observer.event_received(&key, &resource_version);
         let written = match event {
             WatchEvent::Added(object) => self.queue.add(object),
@@ -351,14 +361,5 @@ impl fmt::Debug for ResyncTimer {
             .field("period", &self.period)
             .field("asks", &self.should_resync.is_some())
             .finish()
-    }
-}
-
-impl fmt::Debug for ReflectorSettings {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ReflectorSettings")
-            .field("backoff", &self.backoff)
-            .finish_non_exhaustive()
     }
 }

@@ -34,14 +34,14 @@ impl RetryWithDeadline {
         self.last_error = Some(now);
     }
 
-    /// Whether to retry now; once the window is over it is forgotten.
+    /// Whether to retry now; not without an error, and once the window is over it is forgotten.
     pub fn should_retry(&mut self, now: Duration) -> bool {
         if self.max.is_zero() {
             return false;
         }
         let within = self
             .first_error
-            .is_none_or(|first| now.saturating_sub(first) <= self.max);
+            .is_some_and(|first| now.saturating_sub(first) <= self.max);
         if !within {
             self.first_error = None;
             self.last_error = None;
@@ -54,24 +54,50 @@ impl RetryWithDeadline {
 mod tests {
     use super::*;
 
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// `TestRetryWithDeadline`, its first case.
     #[test]
-    fn a_window_of_zero_never_retries_and_another_ends_after_its_length() {
-        let second = Duration::from_secs;
-        let mut never = RetryWithDeadline::new(Duration::ZERO, second(60));
-        never.after_error(second(0));
-        assert!(!never.should_retry(second(0)));
-        let mut retry = RetryWithDeadline::new(second(1), second(60));
-        retry.after_error(second(0));
-        assert!(retry.should_retry(second(1)));
-        assert!(!retry.should_retry(second(2)));
+    fn a_window_of_zero_never_retries() {
+        let mut never = RetryWithDeadline::new(Duration::ZERO, seconds(30));
+        assert!(!never.should_retry(seconds(1)));
+        never.after_error(seconds(1));
+        assert!(!never.should_retry(seconds(1)));
+    }
+
+    /// `TestRetryWithDeadline`, its second and third case.
+    #[test]
+    fn a_window_begins_with_the_first_error_and_ends_after_its_length() {
+        let mut retry = RetryWithDeadline::new(seconds(1), seconds(30));
+        assert!(!retry.should_retry(seconds(0)), "without an error");
+        for (now, retried) in [(1, true), (2, true), (3, false), (4, true)] {
+            retry.after_error(seconds(now));
+            assert_eq!(retry.should_retry(seconds(now)), retried, "{now} s");
+        }
+    }
+
+    /// `TestRetryWithDeadline`, its last case: other errors are not noted.
+    #[test]
+    fn asking_changes_nothing_within_the_window() {
+        let mut retry = RetryWithDeadline::new(seconds(1), seconds(30));
+        retry.after_error(seconds(1));
+        assert!(retry.should_retry(seconds(1)));
+        assert!(retry.should_retry(seconds(1)));
+        retry.after_error(seconds(2));
+        assert!(retry.should_retry(seconds(2)));
     }
 
     #[test]
-    fn a_quiet_minute_opens_a_new_window() {
-        let second = Duration::from_secs;
-        let mut retry = RetryWithDeadline::new(second(30), second(60));
-        retry.after_error(second(0));
-        retry.after_error(second(60));
-        assert!(retry.should_retry(second(90)));
+    fn a_quiet_time_opens_a_new_window() {
+        let mut retry = RetryWithDeadline::new(seconds(30), seconds(60));
+        retry.after_error(seconds(0));
+        retry.after_error(seconds(60));
+        assert!(retry.should_retry(seconds(90)));
+        let mut busy = RetryWithDeadline::new(seconds(30), seconds(60));
+        busy.after_error(seconds(0));
+        busy.after_error(seconds(59));
+        assert!(!busy.should_retry(seconds(59)));
     }
 }

@@ -19,12 +19,15 @@ use tokio::{
 };
 
 use super::{
-    super::{AddOrigin, Notification, ResourceEventHandler},
+    super::{AddOrigin, Notification, ResourceEventHandler, SingleFileTracker},
     ListenerPeriod,
 };
 
 /// Pause after a panic of the handler, as upstream's.
 const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
+
+/// What upstream's buffer holds at first. More than that is told at this number and at each of its doublings.
+const BACKLOG: u64 = 1_024;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
@@ -36,22 +39,39 @@ pub(super) struct ListenerId(u64);
 pub(super) struct Listener<T> {
     pub(super) period: ListenerPeriod,
     buffer: Arc<Buffer<T>>,
-    progress: watch::Sender<Progress>,
+    // So that the registration knows when nobody listens any more.
+    _fate: watch::Sender<Fate>,
+}
+
+/// What a listener tells of its handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It panicked; the notification is lost to it.
+    Panicked,
+    /// So many notifications wait for it.
+    Backlog(u64),
 }
 
 struct Buffer<T> {
-    // Without bound, as upstream's ring: a bound would block the informer. `pending` is its gauge.
+    // Without bound, as upstream's ring: a bound would block the informer. Unlike the ring it gives its memory back.
     notifications: Mutex<VecDeque<Notification<T>>>,
     filled: Notify,
     closed: AtomicBool,
-    pending: Arc<AtomicU64>,
+    pending: Arc<Pending>,
+    tracker: Arc<SingleFileTracker>,
+    tell: Box<dyn Fn(Told) + Send + Sync>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Progress {
-    // Additions of the first list that were put into the buffer and whose handler has not returned.
-    initial_outstanding: u64,
-    panicked_in_initial: bool,
+#[derive(Debug, Default)]
+struct Pending {
+    now: AtomicU64,
+    most: AtomicU64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    WellSoFar,
+    PanickedInFirstList,
 }
 
 /// A handler's place in an informer: asks whether it has synced and how much is waiting for it, and removes it.
@@ -59,8 +79,11 @@ struct Progress {
 pub struct HandlerRegistration {
     id: ListenerId,
     upstream_synced: watch::Receiver<bool>,
-    progress: watch::Receiver<Progress>,
-    pending: Arc<AtomicU64>,
+    tracker: Arc<SingleFileTracker>,
+    fate: watch::Receiver<Fate>,
+    // The task has the sender.
+    ended: watch::Receiver<()>,
+    pending: Arc<Pending>,
 }
 
 /// A handler will never be synced.
@@ -80,33 +103,42 @@ impl<T: Send + Sync + 'static> Listener<T> {
         handler: impl ResourceEventHandler<T>,
         period: ListenerPeriod,
         upstream_synced: watch::Receiver<bool>,
-        panicked: impl Fn() + Send + 'static,
+        tell: impl Fn(Told) + Send + Sync + 'static,
     ) -> (
         Self,
         impl Future<Output = ()> + Send + 'static,
         HandlerRegistration,
     ) {
-        let pending = Arc::new(AtomicU64::new(0));
+        let pending = Arc::<Pending>::default();
+        let tracker = Arc::new(SingleFileTracker::new());
         let buffer = Arc::new(Buffer {
             notifications: Mutex::new(VecDeque::new()),
             filled: Notify::new(),
             closed: AtomicBool::new(false),
             pending: Arc::clone(&pending),
+            tracker: Arc::clone(&tracker),
+            tell: Box::new(tell),
         });
-        let progress = watch::Sender::new(Progress::default());
-        let id = ListenerId(NEXT_ID.fetch_add(1, Ordering::Relaxed));
+        let fate = watch::Sender::new(Fate::WellSoFar);
+        let (end, ended) = watch::channel(());
         let registration = HandlerRegistration {
-            id,
+            id: ListenerId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
             upstream_synced,
-            progress: progress.subscribe(),
+            tracker,
+            fate: fate.subscribe(),
+            ended,
             pending,
         };
-        let task = call_handler(handler, Arc::clone(&buffer), progress.clone(), panicked);
+        let calls = call_handler(handler, Arc::clone(&buffer), fate.clone());
+        let task = async move {
+            calls.await;
+            drop(end);
+        };
         (
             Self {
                 period,
                 buffer,
-                progress,
+                _fate: fate,
             },
             task,
             registration,
@@ -116,12 +148,21 @@ impl<T: Send + Sync + 'static> Listener<T> {
     /// Puts a notification at the end of the buffer. Never waits.
     pub(super) fn push(&self, notification: Notification<T>) {
         if is_initial(&notification) {
-            self.progress
-                .send_modify(|progress| progress.initial_outstanding += 1);
+            self.buffer.tracker.start();
         }
-        self.buffer.pending.fetch_add(1, Ordering::AcqRel);
+        let pending = self.buffer.pending.now.fetch_add(1, Ordering::AcqRel) + 1;
         self.buffer.notifications.lock().push_back(notification);
         self.buffer.filled.notify_one();
+        let most = self
+            .buffer
+            .pending
+            .most
+            .fetch_max(pending, Ordering::AcqRel);
+        let doubling = pending >= BACKLOG && pending.is_multiple_of(BACKLOG);
+        if pending > most && doubling && (pending / BACKLOG).is_power_of_two() {
+            tracing::warn!(pending, "notifications wait for a handler");
+            (self.buffer.tell)(Told::Backlog(pending));
+        }
     }
 
     /// Ends the task after the call in progress; what is buffered is dropped.
@@ -138,8 +179,10 @@ impl HandlerRegistration {
 
     /// Whether the first list has been delivered to this handler, every call returned.
     pub fn has_synced(&self) -> bool {
-        let progress = *self.progress.borrow();
-        *self.upstream_synced.borrow() && progress.initial_outstanding == 0
+        if *self.upstream_synced.borrow() {
+            self.tracker.upstream_has_synced();
+        }
+        self.tracker.has_synced()
     }
 
     /// Waits until [`HandlerRegistration::has_synced`]. Cancel safe.
@@ -152,31 +195,41 @@ impl HandlerRegistration {
             .wait_for(|synced| *synced)
             .await
             .map_err(|_| SyncError::Removed)?;
-        let mut progress = self.progress.clone();
-        let ended =
-            |progress: &Progress| progress.initial_outstanding == 0 || progress.panicked_in_initial;
-        let last = *progress
-            .wait_for(ended)
-            .await
-            .map_err(|_| SyncError::Removed)?;
-        if last.initial_outstanding == 0 {
-            Ok(())
-        } else {
-            Err(SyncError::HandlerPanicked)
+        self.tracker.upstream_has_synced();
+        let mut fate = self.fate.clone();
+        tokio::select! {
+            biased;
+            () = self.tracker.wait_until_synced() => Ok(()),
+            fate = fate.wait_for(|fate| *fate == Fate::PanickedInFirstList) => Err(match fate {
+                Ok(_) => SyncError::HandlerPanicked,
+                Err(_) => SyncError::Removed,
+            }),
         }
     }
 
-    /// Notifications that were sent and whose handler has not returned.
+    /// Notifications that were sent and whose handler has not returned. There is no bound: see
+    /// [`super::super::InformerWarning::HandlerBacklog`].
     pub fn pending(&self) -> u64 {
-        self.pending.load(Ordering::Acquire)
+        self.pending.now.load(Ordering::Acquire)
+    }
+
+    /// The most that [`HandlerRegistration::pending`] ever was.
+    pub fn most_pending(&self) -> u64 {
+        self.pending.most.load(Ordering::Acquire)
+    }
+
+    /// Waits until the handler is called no more: until the task that calls it has ended.
+    pub(super) async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        // Nothing is ever sent, so this is the sender's end.
+        let _ = ended.changed().await;
     }
 }
 
 async fn call_handler<T: Send + Sync + 'static>(
     mut handler: impl ResourceEventHandler<T>,
     buffer: Arc<Buffer<T>>,
-    progress: watch::Sender<Progress>,
-    panicked: impl Fn() + Send,
+    fate: watch::Sender<Fate>,
 ) {
     loop {
         let batch = std::mem::take(&mut *buffer.notifications.lock());
@@ -200,16 +253,16 @@ async fn call_handler<T: Send + Sync + 'static>(
                 }
             };
             let outcome = AssertUnwindSafe(call).catch_unwind().await;
-            buffer.pending.fetch_sub(1, Ordering::AcqRel);
+            buffer.pending.now.fetch_sub(1, Ordering::AcqRel);
             if outcome.is_err() {
                 tracing::error!("handler panicked; the notification is lost to it");
-                panicked();
+                (buffer.tell)(Told::Panicked);
                 if initial {
-                    progress.send_modify(|progress| progress.panicked_in_initial = true);
+                    fate.send_replace(Fate::PanickedInFirstList);
                 }
                 sleep(PAUSE_AFTER_PANIC).await;
             } else if initial {
-                progress.send_modify(|progress| progress.initial_outstanding -= 1);
+                buffer.tracker.finished();
             }
         }
     }

@@ -9,6 +9,7 @@
 //!   A handler counts as due until the first resync round has asked.
 //! - A period of the informer of 0 disables the resync of every handler, whatever it asked for.
 
+mod ending;
 mod listener;
 mod periods;
 mod processor;
@@ -24,12 +25,12 @@ use crate::{
 };
 
 use super::{
-    AddOrigin, AnyQueue, Controller, Indexer, Indexers, InformerObserver, KnownObjects, Lister,
-    Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector, ReflectorSettings,
-    ResourceEventHandler, ResyncTimer, ShouldResync, process_popped,
+    AddOrigin, AnyQueue, Controller, Indexer, Indexers, InformerObserver, InformerWarning,
+    KnownObjects, Lister, Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector,
+    ReflectorSettings, ResourceEventHandler, ResyncTimer, ShouldResync, process_popped,
 };
-use listener::Listener;
 pub use listener::{HandlerRegistration, SyncError};
+use listener::{Listener, Told};
 pub use periods::{ListenerPeriod, effective_period};
 use processor::{Phase, Processor};
 
@@ -164,11 +165,16 @@ where
         if processor.phase == Phase::Stopped {
             return Err(AddHandlerError::Stopped);
         }
-        let period = processor.admit(period, self.began.elapsed());
+        let (period, warning) = processor.admit(period, self.began.elapsed());
+        if let Some(warning) = warning {
+            observer.warned(&warning);
+        }
+        let tell = move |told| match told {
+            Told::Panicked => observer.handler_panicked(),
+            Told::Backlog(pending) => observer.warned(&InformerWarning::HandlerBacklog { pending }),
+        };
         let (listener, task, registration) =
-            Listener::new(handler, period, self.queue.synced(), move || {
-                observer.handler_panicked();
-            });
+            Listener::new(handler, period, self.queue.synced(), tell);
         if processor.phase == Phase::Started {
             for object in self.indexer.list() {
                 listener.push(Notification::Added {

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::api::KubeObject;
 
 use super::{
-    super::Notification,
+    super::{InformerWarning, Notification},
     listener::{Listener, ListenerId},
     periods::{ListenerPeriod, at_least_minimum},
 };
@@ -39,12 +39,25 @@ impl<T: KubeObject> Processor<T> {
         }
     }
 
-    /// Settles a new handler's period; before the start a shorter one shortens the check period of all.
-    pub(super) fn admit(&mut self, requested: Duration, now: Duration) -> ListenerPeriod {
+    /// Settles a new handler's period, and tells what it does not get; before the start a shorter one shortens the check
+    /// period of all.
+    pub(super) fn admit(
+        &mut self,
+        requested: Duration,
+        now: Duration,
+    ) -> (ListenerPeriod, Option<InformerWarning>) {
         let mut requested = at_least_minimum(requested);
+        let mut warning = None;
+        if !requested.is_zero() && self.check_period.is_zero() {
+            warning = Some(InformerWarning::HandlerWithoutResync { requested });
+        }
         if !requested.is_zero() && requested < self.check_period {
             if self.phase == Phase::Started {
                 tracing::warn!(?requested, check_period = ?self.check_period, "the informer runs already: the handler's period is raised");
+                warning = Some(InformerWarning::HandlerPeriodRaised {
+                    requested,
+                    effective: self.check_period,
+                });
                 requested = self.check_period;
             } else {
                 self.check_period = requested;
@@ -53,7 +66,10 @@ impl<T: KubeObject> Processor<T> {
                 }
             }
         }
-        ListenerPeriod::new(requested, self.check_period, now)
+        (
+            ListenerPeriod::new(requested, self.check_period, now),
+            warning,
+        )
     }
 
     pub(super) fn start(&mut self) {
@@ -63,12 +79,18 @@ impl<T: KubeObject> Processor<T> {
         }
     }
 
-    pub(super) fn stop(&mut self) -> JoinSet<()> {
+    /// Takes no further handler and ends those that there are.
+    pub(super) fn close(&mut self) {
         self.phase = Phase::Stopped;
         for listener in self.listeners.values() {
             listener.close();
         }
         self.waiting_tasks.clear();
+    }
+
+    /// Closes, and returns the tasks to wait for.
+    pub(super) fn stop(&mut self) -> JoinSet<()> {
+        self.close();
         std::mem::take(&mut self.tasks)
     }
 

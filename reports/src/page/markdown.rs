@@ -48,6 +48,12 @@ pub(super) fn summary(summary: &Summary) -> String {
             summary.rows.len() - MOST_ROWS
         );
     }
+    if let Some(floors) = summary.noise.text() {
+        let _ = writeln!(
+            text,
+            "\nNoise floor, rounds of one variant against each other: {floors}. ≈ differs from resync off by no more."
+        );
+    }
     for trial in &summary.failures {
         let _ = writeln!(
             text,

@@ -4,11 +4,10 @@ use bench_core::measure::record::RunRecord;
 use maud::{Markup, html};
 
 use crate::{
+    noise::NOISE_RULE,
     quantity::{bytes, cores, count},
     summary::Summary,
 };
-
-use super::validity::NOISE_RULE;
 
 fn distinct<'a>(
     records: &'a [RunRecord],

@@ -211,7 +211,9 @@ fn a_run_of_interrupted_trials_only_is_still_a_page() {
 #[test]
 fn the_noise_floor_is_stated_with_its_rule() {
     let records = synthetic::periods();
-    let (_folder, _, page) = rendered(&records);
+    let (_folder, report, page) = rendered(&records);
+    let markdown = fs::read_to_string(&report.summary).expect("a summary");
+    assert!(markdown.contains("Noise floor, rounds of one variant against each other: CPU "));
     assert!(
         page.contains("noise floor (A/A): <b>CPU ") && !page.contains("not measured: one round")
     );

@@ -194,4 +194,28 @@ mod tests {
         );
         assert_eq!(lines.join(" "), "twelve chars ".repeat(20).trim_end());
     }
+
+    #[test]
+    fn what_many_trials_say_alike_is_said_once_and_fits() {
+        let failure = |round| FailedTrial {
+            label: "delta-fifo resync 1s".to_owned(),
+            round,
+            kind: "error",
+            reasons: vec![
+                "the server did not start within two minutes, which it should".to_owned(),
+            ],
+        };
+        let text = failure_lines(&[failure(0), failure(1), failure(2)]);
+        assert_eq!(
+            text,
+            [
+                "error: delta-fifo resync 1s (round 1) and 2 more trials: the server did not",
+                "start within two minutes, which it should"
+            ]
+        );
+        assert_eq!(
+            reasons_text(&["a", "b", "c", "d", "e"].map(str::to_owned)),
+            "a; b; c; 2 more on the page"
+        );
+    }
 }

@@ -25,6 +25,8 @@ pub enum Column {
     LiveP50,
     /// 99th percentile of live latency.
     LiveP99,
+    /// 99th percentile of service time.
+    ServiceP99,
     /// Most keys in the queue.
     QueuePeak,
     /// Most notifications in the listener's buffer.
@@ -56,7 +58,7 @@ pub enum Mark {
 
 impl Column {
     /// Every column in the order of the table.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Variant,
         Self::Load,
         Self::Resyncs,
@@ -68,6 +70,7 @@ impl Column {
         Self::Stale,
         Self::LiveP50,
         Self::LiveP99,
+        Self::ServiceP99,
         Self::LockHold,
         Self::Drain,
         Self::QueuePeak,
@@ -88,6 +91,7 @@ impl Column {
             Self::LockHold => "lock hold max",
             Self::LiveP50 => "live p50",
             Self::LiveP99 => "live p99",
+            Self::ServiceP99 => "service p99",
             Self::QueuePeak => "queue peak, sampled",
             Self::ListenerPeak => "listener peak",
             Self::RssPeak => "RSS peak",
@@ -134,6 +138,9 @@ impl Column {
             }
             Self::LiveP99 => {
                 "99th percentile of the same. ≤ marks too few samples: then it is the largest."
+            }
+            Self::ServiceP99 => {
+                "99th percentile of the commit itself to the handler's return. What a server that stalls delays is in live p99 and not in this."
             }
             Self::QueuePeak => {
                 "Most keys in the queue, as sampled for the timelines: a short peak can be missed."

@@ -2,7 +2,7 @@
 //!
 //! - [`read`]: a folder of records, all or nothing.
 //! - [`series`], [`aggregate`], [`noise`], [`work_balance`]: pure arithmetic on records.
-//! - [`summary`], [`column`], [`verdict`], [`warnings`]: what a run says, as plain values.
+//! - [`summary`], [`mod@column`], [`verdict`], [`warnings`]: what a run says, as plain values.
 //! - [`page`]: the page, the figures and the Markdown.
 //! - [`criterion`]: the same page from criterion's saved results.
 //!

@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::aggregate::Cell;
+use crate::{
+    aggregate::Cell,
+    quantity::{number, percent},
+};
 
 /// A quantity whose noise is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,11 +90,25 @@ impl Floor {
         })
     }
 
+    /// How much larger: `12 %`, `2.4 times`.
+    fn text(self) -> String {
+        if self.ratio < 2.0 {
+            percent(self.ratio - 1.0)
+        } else {
+            format!("{} times", number(self.ratio))
+        }
+    }
+
     /// Whether `left` and `right` differ by no more than noise does.
     pub fn covers(self, left: f64, right: f64) -> bool {
         left > 0.0 && right > 0.0 && ratio(left, right) <= self.ratio
     }
 }
+
+/// How the noise floor is found, for the page.
+pub const NOISE_RULE: &str = "The same code and settings against themselves: for each variant the 1st, 3rd, … verified trial against the 2nd, 4th, …, each side put together as in the table. \
+     The floor is the 95th percentile over the variants of larger / smaller (up to 19 variants the largest), given as how much larger. Trials of one variant differ in seed, so that is part of it. \
+     A value marked ≈ differs from resync off by no more.";
 
 fn ratio(left: f64, right: f64) -> f64 {
     left.max(right) / left.min(right)
@@ -116,6 +133,22 @@ impl NoiseFloor {
         Self {
             floors: Quantity::ALL.into_iter().filter_map(floor).collect(),
         }
+    }
+
+    /// Every floor in words; `None` if there is none.
+    pub fn text(&self) -> Option<String> {
+        let texts: Vec<String> = self
+            .floors
+            .iter()
+            .map(|(quantity, floor)| format!("{} {}", quantity.name(), floor.text()))
+            .collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    }
+
+    /// Variants that the floors were found from, at most.
+    pub fn comparisons(&self) -> usize {
+        let counts = self.floors.values().map(|floor| floor.comparisons);
+        counts.max().unwrap_or(0)
     }
 
     /// The floor of a quantity; `None` where no variant has it in two verified trials.

@@ -81,6 +81,8 @@ pub struct SummaryRow {
     pub lock_hold_max_ns: Option<u64>,
     /// Latency of live events.
     pub live: MergedLatency,
+    /// Commit to the handler's return of live events.
+    pub service: MergedLatency,
     /// Keys, at most, in the queue.
     pub queue_peak: Option<u64>,
     /// Notifications, at most, in the listener's buffer; `None` for a plain informer.
@@ -136,6 +138,7 @@ impl SummaryRow {
             client_cpu: cell.client_cpu(),
             lock_hold_max_ns: cell.lock_hold_max(),
             live: cell.latency("live"),
+            service: cell.latency("live.service"),
             queue_peak: measured
                 .then(|| cell.peak(|one| Some(one.cost.queue_keys_peak)))
                 .flatten(),
@@ -188,6 +191,7 @@ impl SummaryRow {
             Column::LockHold => of_resync(self.lock_hold_max_ns.map(|ns| duration(ns as f64))),
             Column::LiveP50 => percentile_text(&self.live, 0.5),
             Column::LiveP99 => percentile_text(&self.live, 0.99),
+            Column::ServiceP99 => percentile_text(&self.service, 0.99),
             Column::QueuePeak => or_none(self.queue_peak.map(count)),
             Column::ListenerPeak => or_dash(self.listener_peak.map(count)),
             Column::RssPeak => or_none(self.rss_peak_bytes.map(bytes)),

@@ -44,7 +44,7 @@ fn any_group_version_and_scope_of_a_file_can_be_watched_and_changed() {
         let out = path(resource);
         let what = ["compare", "--objects", &file, "--resource", resource];
         let how = ["--resync", "200ms", "--window", "500ms", "--warm-up", "0"];
-        let more = ["--rounds", "1", "--out", &out];
+        let more = ["--queue", "delta-fifo", "--rounds", "1", "--out", &out];
         let ran = loadgen(&[&what[..], &how, &more].concat());
         assert_eq!(
             (ran.code, ran.stderr.as_str()),

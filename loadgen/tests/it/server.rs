@@ -32,8 +32,16 @@ fn a_server_ends_when_its_parent_is_gone() {
 fn a_server_that_dies_in_a_trial_makes_an_error_record_with_its_last_words() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
-    let variant = ["--count", "200", "--resync", "off", "--rounds", "1"];
-    let arguments = ["compare", "--window", "60s", "--out", out.to_str().unwrap()];
+    let variant = ["--queue", "delta-fifo", "--resync", "off", "--rounds", "1"];
+    let arguments = [
+        "compare",
+        "--count",
+        "200",
+        "--window",
+        "60s",
+        "--out",
+        out.to_str().unwrap(),
+    ];
     let log = "loadgen=info,fake_apiserver=debug";
     let mut run = Running::start(&[&arguments[..], &variant].concat(), log);
     let started = run.wait_for(|line| line.contains("server started"));
@@ -42,6 +50,7 @@ fn a_server_that_dies_in_a_trial_makes_an_error_record_with_its_last_words() {
     let ran = run.finish();
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let written = records(&out);
+    assert_eq!(written.len(), 1);
     let Outcome::Error { message } = &written[0].outcome else {
         panic!("{:?}", written[0].outcome)
     };

@@ -2,7 +2,7 @@
 
 use std::{fs, sync::atomic::Ordering, time::Duration};
 
-use bench_core::{api::Resource, measure::record::Outcome};
+use bench_core::{api::Resource, cache::QueueKind, measure::record::Outcome};
 use fake_apiserver::control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice};
 use loadgen::{
     drive::{DriveSettings, Driven, Losses, drive},
@@ -16,7 +16,14 @@ use crate::{
     program::{loadgen, records},
 };
 
-async fn drive_through(meddling: Meddling, informer: InformerKind) -> Driven {
+/// The article's queue in both informers, and today's.
+const INFORMERS: [(QueueKind, InformerKind); 3] = [
+    (QueueKind::DeltaFifo, InformerKind::Plain),
+    (QueueKind::DeltaFifo, InformerKind::Shared),
+    (QueueKind::AtomicFifo, InformerKind::Plain),
+];
+
+async fn drive_through(meddling: Meddling, informer: (QueueKind, InformerKind)) -> Driven {
     let server = Meddled::start(meddling).await;
     let churn = ChurnRequest {
         resource: "pods".to_owned(),
@@ -37,10 +44,10 @@ async fn drive_through(meddling: Meddling, informer: InformerKind) -> Driven {
         _ => 1,
     });
     let settings = DriveSettings {
-        queue: bench_core::cache::QueueKind::DeltaFifo,
+        queue: informer.0,
         base_url: server.base_url.clone(),
         resource: Resource::pods(),
-        informer,
+        informer: informer.1,
         handler: HandlerKind::Inline,
         workers: 1,
         handler_cost: HandlerCost::None,
@@ -74,7 +81,7 @@ fn assert_fails(driven: &Driven, meddling: Meddling) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn what_is_left_alone_is_verified() {
-    for informer in [InformerKind::Plain, InformerKind::Shared] {
+    for informer in INFORMERS {
         let driven = drive_through(Meddling::None, informer).await;
         assert_eq!(driven.outcome(), Outcome::Verified);
         let accounting = driven.measurements.unwrap().accounting;
@@ -90,7 +97,7 @@ async fn a_dropped_event_fails_the_trial() {
         Meddling::Drop("MODIFIED", 50),
         Meddling::Drop("DELETED", 5),
     ] {
-        for informer in [InformerKind::Plain, InformerKind::Shared] {
+        for informer in INFORMERS {
             assert_fails(&drive_through(meddling, informer).await, meddling);
         }
     }
@@ -99,7 +106,7 @@ async fn a_dropped_event_fails_the_trial() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn a_tampered_list_of_writes_fails_the_trial() {
     for meddling in [Meddling::HideCommit, Meddling::InventCommit] {
-        let driven = drive_through(meddling, InformerKind::Plain).await;
+        let driven = drive_through(meddling, INFORMERS[0]).await;
         assert_fails(&driven, meddling);
     }
 }
@@ -107,7 +114,7 @@ async fn a_tampered_list_of_writes_fails_the_trial() {
 /// As after a watch that was resumed from an older version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn a_repeated_event_is_counted_apart_and_is_in_no_latency() {
-    for informer in [InformerKind::Plain, InformerKind::Shared] {
+    for informer in INFORMERS {
         let driven = drive_through(Meddling::Repeat("MODIFIED", 50), informer).await;
         assert_eq!(driven.outcome(), Outcome::Verified);
         let one = driven.measurements.unwrap();
@@ -119,9 +126,9 @@ async fn a_repeated_event_is_counted_apart_and_is_in_no_latency() {
 /// The control of the above: the informer recovers by itself from a watch that ends with 410, so nothing is wrong.
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn a_forced_relist_is_no_failure() {
-    for informer in [InformerKind::Plain, InformerKind::Shared] {
+    for informer in INFORMERS {
         let driven = drive_through(Meddling::Expire("MODIFIED", 50), informer).await;
-        assert_eq!(driven.outcome(), Outcome::Verified, "{informer}");
+        assert_eq!(driven.outcome(), Outcome::Verified, "{informer:?}");
         let one = driven.measurements.unwrap();
         assert!(one.notifications.relist > 0);
     }
@@ -130,13 +137,13 @@ async fn a_forced_relist_is_no_failure() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn a_failed_trial_is_exit_code_1_and_shown_without_numbers() {
     let meddling = Meddling::Drop("MODIFIED", 50);
-    let driven = drive_through(meddling, InformerKind::Plain).await;
+    let driven = drive_through(meddling, INFORMERS[0]).await;
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let (out, failed) = (path("out"), path("failed"));
     let small = ["--count", "20", "--resync", "off", "--window", "100ms"];
     let mut arguments = vec!["compare", "--warm-up", "0", "--rounds", "1", "--out", &out];
-    arguments.extend(small);
+    arguments.extend(["--queue", "delta-fifo"].iter().chain(&small));
     assert_eq!(loadgen(&arguments).code, Some(0));
     let mut record = records(out.as_ref()).remove(0);
     record.outcome = driven.outcome();

@@ -107,7 +107,6 @@ pub(super) fn even_ticks(unit: Unit, high: f64, wanted: u32) -> Vec<f64> {
         .into_iter()
         .map(|factor| factor * power)
         .filter(whole)
-        .filter(|step| *step <= high)
         .min_by(|left, right| distance(*left).total_cmp(&distance(*right)))
         .unwrap_or_else(|| high.max(1.0));
     (0_u32..64)

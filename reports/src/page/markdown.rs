@@ -10,7 +10,7 @@ use crate::{
 /// Rows of the table at most.
 const MOST_ROWS: usize = 12;
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column::Variant,
     Column::Load,
     Column::Resyncs,
@@ -19,6 +19,7 @@ const COLUMNS: [Column; 9] = [
     Column::Cpu,
     Column::Repair,
     Column::LiveP99,
+    Column::ServiceP99,
     Column::QueuePeak,
 ];
 
@@ -45,6 +46,12 @@ pub(super) fn summary(summary: &Summary) -> String {
             text,
             "\n{} more variants are on the page.",
             summary.rows.len() - MOST_ROWS
+        );
+    }
+    if let Some(floors) = summary.noise.text() {
+        let _ = writeln!(
+            text,
+            "\nNoise floor, rounds of one variant against each other: {floors}. ≈ differs from resync off by no more."
         );
     }
     for trial in &summary.failures {

@@ -4,11 +4,10 @@ use bench_core::measure::record::RunRecord;
 use maud::{Markup, html};
 
 use crate::{
+    noise::NOISE_RULE,
     quantity::{bytes, cores, count},
     summary::Summary,
 };
-
-use super::validity::NOISE_RULE;
 
 fn distinct<'a>(
     records: &'a [RunRecord],
@@ -60,6 +59,7 @@ pub(super) fn section(records: &[RunRecord], summary: &Summary) -> Markup {
                 dt { "started" } dd { (first.started_at) }
                 dt { "resync" } dd { "The informer's own cache delivered to the handler again, without a request to the server. Listing again from the server is called a relist." }
                 dt { "live latency" } dd { "From the instant at which a change was scheduled to be committed at the server to the return of the handler. Live events, initial list, resyncs and relists are separate series." }
+                dt { "service time" } dd { "From the commit itself to the return of the handler. A server that stalls delays what was due meanwhile, and none of that is in the service time: it stands beside live latency, never instead." }
                 dt { "percentiles" } dd { "Of merged histograms, never averaged; ≤ marks a percentile that the samples do not support, which is then the largest sample." }
                 dt { "noise floor" } dd { (NOISE_RULE) }
                 dt { "verified" } dd { "Afterwards the cache equals the server's objects, the handler's stream is legal, and sent = delivered + superseded + lost on purpose + pending, to the unit." }

@@ -165,9 +165,9 @@ pub(super) fn dedup(cells: &[Cell<'_>], figures: [Option<&Figure>; 2]) -> Markup
                 p { "No resync found a key pending, so none was skipped. The highest load was " (number(highest)) "; a plain informer skips from load 1 on." }
             }
             @if !resynced.is_empty() {
-                details { summary { "Measured against the work balance, every variant" }
+                details open[figures[1].is_some()] { summary { "Measured against the work balance, every variant" }
                     div.scroll { table {
-                        thead { tr { th { "variant" } th { "load asked for" } th { "measured interval" } th { "load at it" } th { "skipped" } th { "work balance" } th { "difference, points" } th { "keys skipped by cause" } } }
+                        thead { tr { th { "variant" } th { "load asked for" } th { "measured interval" } th { "load at that interval" } th { "skipped" } th { "work balance" } th { "difference, points" } th { "keys skipped by cause" } } }
                         tbody { @for cell in &resynced { (dedup_row(cell)) } }
                     } }
                 }

@@ -5,8 +5,8 @@ use maud::{Markup, html};
 
 use crate::{
     aggregate::{Cell, balances},
-    noise::{NoiseFloor, Quantity},
-    quantity::{bytes, cores, count, duration, number, percent},
+    noise::{NOISE_RULE, NoiseFloor},
+    quantity::{bytes, cores, count, duration, percent},
     series::MergedLatency,
     summary::{Summary, percentile_text},
     verdict::ACHIEVED_LIMIT,
@@ -181,37 +181,18 @@ fn interrupted_chip(records: &[RunRecord]) -> Option<Chip> {
 }
 
 fn noise_chip(noise: &NoiseFloor, rounds: usize) -> Chip {
-    let floors: Vec<_> = Quantity::ALL
-        .into_iter()
-        .filter_map(|quantity| Some((quantity, noise.of(quantity)?)))
-        .collect();
-    let value = match floors.as_slice() {
-        [] if rounds < 2 => "not measured: one round".to_owned(),
-        [] => "not measured: no variant has two verified trials".to_owned(),
-        floors => floors
-            .iter()
-            .map(|(quantity, floor)| format!("{} {}", quantity.name(), ratio_text(floor.ratio)))
-            .collect::<Vec<_>>()
-            .join(", "),
-    };
-    let pairs = floors.iter().map(|(_, floor)| floor.comparisons).max();
+    let value = noise.text().unwrap_or_else(|| {
+        let reason = if rounds < 2 {
+            "one round"
+        } else {
+            "no variant has two verified trials"
+        };
+        format!("not measured: {reason}")
+    });
+    let compared = noise.comparisons();
     Chip {
-        title: format!("{NOISE_RULE} Variants compared: {}.", pairs.unwrap_or(0)),
+        title: format!("{NOISE_RULE} Variants compared: {compared}."),
         ..Chip::new("", "noise floor (A/A)", value)
-    }
-}
-
-/// How the noise floor is found.
-pub(super) const NOISE_RULE: &str = "The same code and settings against themselves: for each variant the 1st, 3rd, … verified trial against the 2nd, 4th, …, each side put together as in the table. \
-     The floor is the 95th percentile over the variants of larger / smaller (up to 19 variants the largest), given as how much larger. Trials of one variant differ in seed, so that is part of it. \
-     A value marked ≈ differs from resync off by no more.";
-
-/// A ratio as how much larger: `12 %`, `2.4 times`.
-fn ratio_text(ratio: f64) -> String {
-    if ratio < 2.0 {
-        percent(ratio - 1.0)
-    } else {
-        format!("{} times", number(ratio))
     }
 }
 

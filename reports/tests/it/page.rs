@@ -107,6 +107,21 @@ fn the_page_shows_every_variant_and_every_failed_trial() {
 }
 
 #[test]
+fn live_latency_and_service_time_stand_side_by_side_with_their_clock_points() {
+    let records = synthetic::periods();
+    let (_folder, report, page) = rendered(&records);
+    let markdown = fs::read_to_string(&report.summary).expect("a summary");
+    for text in [&page, &markdown] {
+        assert!(text.contains("live p99") && text.contains("service p99"));
+    }
+    assert!(page.contains("99th percentile of the commit itself to the handler's return."));
+    assert!(page.contains("load achieved: <b>20,800 of 20,800 changes (100 %)</b>"));
+    let row = &summarise(&records).rows[0];
+    assert_eq!(row.text(Column::LiveP99), "2.7 ms");
+    assert_eq!(row.text(Column::ServiceP99), "990 µs");
+}
+
+#[test]
 fn an_interrupted_trial_is_shown_apart_and_in_no_aggregate() {
     let mut records = synthetic::periods();
     let whole: Vec<RunRecord> = [&records[..5], &records[6..]].concat();
@@ -196,7 +211,9 @@ fn a_run_of_interrupted_trials_only_is_still_a_page() {
 #[test]
 fn the_noise_floor_is_stated_with_its_rule() {
     let records = synthetic::periods();
-    let (_folder, _, page) = rendered(&records);
+    let (_folder, report, page) = rendered(&records);
+    let markdown = fs::read_to_string(&report.summary).expect("a summary");
+    assert!(markdown.contains("Noise floor, rounds of one variant against each other: CPU "));
     assert!(
         page.contains("noise floor (A/A): <b>CPU ") && !page.contains("not measured: one round")
     );

@@ -158,6 +158,7 @@ fn measurements(setting: Setting, round: u32) -> Measurements {
         .sum();
     let mut series = BTreeMap::new();
     series.insert("live".to_owned(), latency(live, 300_000 + fired * 400_000));
+    series.insert("live.service".to_owned(), latency(live, 110_000));
     series.insert("live.handler".to_owned(), LatencySeries::default());
     Measurements {
         time_to_sync_ns: 800_000_000,

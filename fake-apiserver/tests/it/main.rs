@@ -13,6 +13,7 @@ mod list;
 mod model;
 mod objects_file;
 mod profiles;
+mod relist_memory;
 mod socket;
 mod storage_model;
 mod watch_lifetime;

@@ -66,6 +66,9 @@ fn rows(rows: &[SummaryRow]) -> Vec<String> {
     for row in rows {
         table.add_row(shown().map(|(column, _)| narrow_text(row, *column)));
     }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }

@@ -97,7 +97,7 @@ impl Column {
             Self::RssPeak => "RSS peak",
             Self::Repair => "time to repair",
             Self::Stale => "stale keys",
-            Self::Drain => "drain/period",
+            Self::Drain => "drain / period",
         }
     }
 

@@ -282,9 +282,10 @@ pub fn percent_spread(spread: Spread) -> String {
         return percent(spread.median);
     }
     format!(
-        "{} ({}–{high})",
+        "{} ({}–{})",
         percent(spread.median),
-        low.trim_end_matches(" %")
+        low.trim_end_matches(" %"),
+        high.trim_end_matches(" %")
     )
 }
 

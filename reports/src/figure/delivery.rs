@@ -201,7 +201,7 @@ pub fn skip_against_load(
         title: "Share skipped against load".to_owned(),
         caption: format!(
             "A marker is a variant, all its resyncs together. N is the objects, cost the time of one handler call, c the changes a second, I the measured interval between two resyncs \
-             (the period asked for where fewer than two fired). The curve is max(0, 1 − I(1 − c·cost)/(N·cost)): what a plain informer whose handler is never idle must skip; a shared informer keeps its backlog elsewhere, in the listener's buffer. {conditions}"
+             (the period asked for where fewer than two fired). The curve is max(0, 1 − I(1 − c·cost)/(N·cost)): what a plain informer whose handler is never idle must skip; a shared informer keeps its backlog elsewhere, in the listener's buffer, and a resync of atomic-fifo is one entry for the whole cache, so neither skips. {conditions}"
         ),
     };
     side_by_side(words, &[panel], &entries).map(Some)

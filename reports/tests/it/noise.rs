@@ -56,7 +56,7 @@ fn a_difference_inside_the_floor_is_marked_and_one_outside_is_not() {
     assert_eq!(
         cpu(&summary),
         [
-            ("12.5 % (10–15 %)".to_owned(), Mark::Plain),
+            ("12.5 % (10–15)".to_owned(), Mark::Plain),
             ("≈ 14 %".to_owned(), Mark::Near),
             ("20 %".to_owned(), Mark::Worst)
         ]

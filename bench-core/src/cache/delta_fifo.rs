@@ -26,6 +26,9 @@ use super::{
 /// Changes an object before it is queued; the queue and everything after it see only the result.
 pub type Transformer<T> = Box<dyn Fn(Arc<T>) -> Result<Arc<T>, String> + Send>;
 
+/// The same for an informer, whose queue and reflector share it.
+pub type SharedTransformer<T> = Arc<dyn Fn(Arc<T>) -> Result<Arc<T>, String> + Send + Sync>;
+
 /// The delta type that a list's items get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmittedOnReplace {

@@ -30,6 +30,7 @@ mod streaming_list;
 mod streaming_list_marks;
 mod sync_trackers;
 mod tidy;
+mod transforming_informers;
 mod verify;
 mod workqueue;
 mod workqueue_client_go;

@@ -11,6 +11,7 @@ mod http_list_watch;
 mod http_retries;
 mod indexer;
 mod informer;
+mod informer_examples;
 mod instruments;
 mod model;
 mod mutation_detector;

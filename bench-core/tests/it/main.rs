@@ -15,6 +15,7 @@ mod informer_examples;
 mod instruments;
 mod model;
 mod mutation_detector;
+mod peer_tests;
 mod priority_queue;
 mod priority_queue_model;
 mod process;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::api::{KubeObject, ResourceVersion};
 
 use super::{
-    AtomicFifo, DeltaFifo, DeltaObject, EventQueue, KnownObjects, Popped, QueueError, QueueKind,
-    RealFifo, ResyncOutcome,
+    AtomicFifo, AtomicFifoSettings, DEFAULT_BATCH_SIZE, DeltaFifo, DeltaFifoSettings, DeltaObject,
+    EmittedOnReplace, EventQueue, KnownObjects, PopUnit, Popped, QueueError, QueueKind, RealFifo,
+    RealFifoSettings, ResyncOutcome, SharedTransformer, Transformer,
 };
 
 /// One of the generations, as an informer holds it.
@@ -28,6 +29,40 @@ impl<T: KubeObject> AnyQueue<T> {
             QueueKind::RealFifoPerEvent => Self::Real(RealFifo::per_event(known_objects)),
             QueueKind::RealFifo => Self::Real(RealFifo::batched(known_objects)),
             QueueKind::AtomicFifo => Self::Atomic(AtomicFifo::for_informer()),
+        }
+    }
+
+    /// The same for an informer that changes every object before it is queued.
+    pub fn for_transforming_informer(
+        kind: QueueKind,
+        known_objects: Arc<dyn KnownObjects<T>>,
+        transformer: SharedTransformer<T>,
+    ) -> Self {
+        let transform: Transformer<T> = Box::new(move |object| transformer(object));
+        let transformer = Some(transform);
+        let real = |unit, known_objects, transformer| {
+            Self::Real(RealFifo::new(RealFifoSettings {
+                known_objects,
+                unit,
+                transformer,
+            }))
+        };
+        match kind {
+            QueueKind::DeltaFifo => Self::Delta(DeltaFifo::new(DeltaFifoSettings {
+                known_objects: Some(known_objects),
+                emitted_on_replace: EmittedOnReplace::Replaced,
+                transformer,
+            })),
+            QueueKind::RealFifoPerEvent => real(PopUnit::Event, known_objects, transformer),
+            QueueKind::RealFifo => real(
+                PopUnit::Batch(DEFAULT_BATCH_SIZE),
+                known_objects,
+                transformer,
+            ),
+            QueueKind::AtomicFifo => Self::Atomic(AtomicFifo::new(AtomicFifoSettings {
+                batch_size: DEFAULT_BATCH_SIZE,
+                transformer,
+            })),
         }
     }
 }

@@ -26,6 +26,9 @@ use super::{
 /// Changes an object before it is queued; the queue and everything after it see only the result.
 pub type Transformer<T> = Box<dyn Fn(Arc<T>) -> Result<Arc<T>, String> + Send>;
 
+/// The same for an informer, whose queue and reflector share it.
+pub type SharedTransformer<T> = Arc<dyn Fn(Arc<T>) -> Result<Arc<T>, String> + Send + Sync>;
+
 /// The delta type that a list's items get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmittedOnReplace {
@@ -41,7 +44,8 @@ pub struct DeltaFifoSettings<T> {
     pub known_objects: Option<Arc<dyn KnownObjects<T>>>,
     /// The delta type of a list's items.
     pub emitted_on_replace: EmittedOnReplace,
-    /// Applied to every delta's object, Sync deltas and tombstones' objects included, as 0.27 does.
+    /// Applied to every delta's object, Sync deltas included, but not to tombstones: 0.27 hands its transformers the tombstone
+    /// itself, which those for objects leave alone.
     pub transformer: Option<Transformer<T>>,
 }
 
@@ -171,13 +175,11 @@ impl<T: KubeObject> DeltaFifo<T> {
         let Some(transformer) = &self.settings.transformer else {
             return Ok(delta);
         };
-        let transform = |object| transformer(object).map_err(QueueError::Transform);
         let object = match delta.object {
-            DeltaObject::Object(object) => DeltaObject::Object(transform(object)?),
-            DeltaObject::FinalStateUnknown(mut tombstone) => {
-                tombstone.object = tombstone.object.map(transform).transpose()?;
-                DeltaObject::FinalStateUnknown(tombstone)
+            DeltaObject::Object(object) => {
+                DeltaObject::Object(transformer(object).map_err(QueueError::Transform)?)
             }
+            tombstone @ DeltaObject::FinalStateUnknown(_) => tombstone,
         };
         Ok(Delta {
             delta_type: delta.delta_type,

@@ -1,6 +1,6 @@
 //! The plain informer, `NewIndexerInformer` upstream: one handler, called inline while the queue pops.
 
-use std::{fmt, io, sync::Arc, thread, time::Duration};
+use std::{fmt, io, panic, sync::Arc, thread, time::Duration};
 
 use tokio::{sync::watch, task::JoinSet};
 
@@ -161,14 +161,23 @@ impl<T: KubeObject, O: InformerObserver<T>> RunningInformer<T, O> {
 
     /// Stops the reflector and the handler, and returns the cache. What is still queued is worked off or left, as the
     /// generation does: see [`QueueKind::after_close`].
+    ///
+    /// # Panics
+    /// As the handler did, if it did: nothing was handled after that.
     pub async fn stop(mut self) -> Arc<Indexer<T>> {
         self.reflector.shutdown().await;
         self.queue.close();
-        while self.controller_task.join_next().await.is_some() {}
+        while let Some(ended) = self.controller_task.join_next().await {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                panic::resume_unwind(error.into_panic());
+            }
+        }
         if let Some(thread) = self.controller_thread.take() {
             let joined = tokio::task::spawn_blocking(move || thread.join()).await;
-            if !matches!(joined, Ok(Ok(()))) {
-                tracing::error!("the controller's thread panicked");
+            if let Ok(Err(payload)) = joined {
+                panic::resume_unwind(payload);
             }
         }
         Arc::clone(&self.indexer)

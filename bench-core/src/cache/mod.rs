@@ -36,7 +36,9 @@ pub use backoff::{Backoff, BackoffReset, BackoffSettings};
 pub use batch::DEFAULT_BATCH_SIZE;
 pub use controller::Controller;
 pub use delta::{Delta, DeltaObject, DeltaType, Deltas, Tombstone};
-pub use delta_fifo::{DeltaFifo, DeltaFifoSettings, EmittedOnReplace, Transformer};
+pub use delta_fifo::{
+    DeltaFifo, DeltaFifoSettings, EmittedOnReplace, SharedTransformer, Transformer,
+};
 pub use event_queue::{
     AfterClose, EventQueue, LockWhileProcessing, Popped, PoppedItem, QueueError, QueueKind,
     ReplacedAll, ResyncOutcome,

@@ -35,6 +35,19 @@ pub enum InformerWarning {
     },
 }
 
+impl InformerWarning {
+    /// A stable name, for records.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::InitialEventsEndMissing { .. } => "InitialEventsEndMissing",
+            Self::StreamingListFellBack => "StreamingListFellBack",
+            Self::HandlerBacklog { .. } => "HandlerBacklog",
+            Self::HandlerWithoutResync { .. } => "HandlerWithoutResync",
+            Self::HandlerPeriodRaised { .. } => "HandlerPeriodRaised",
+        }
+    }
+}
+
 impl fmt::Display for InformerWarning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -416,3 +416,27 @@ fn a_transformer_sees_every_object_and_its_failure_leaves_the_rest_of_a_list_out
     assert!(!fifo.has_synced(), "the list did not count");
     assert_eq!(pops(&mut fifo), ["R x:9"]);
 }
+
+/// `TestDeltaFIFO_transformer`.
+#[test]
+fn a_transformer_sees_each_object_once_and_leaves_tombstones_alone() {
+    let transformer = |object: Arc<Object>| {
+        let version = object.resource_version().number().expect("a number");
+        let name = object.key().expect("named").name().to_owned();
+        Ok(crate::scripted::object(&name, version + 100))
+    };
+    let settings = DeltaFifoSettings {
+        known_objects: None,
+        emitted_on_replace: EmittedOnReplace::Replaced,
+        transformer: Some(Box::new(transformer)),
+    };
+    let mut fifo = DeltaFifo::new(settings);
+    run(&mut fifo, "+foo:10 +bar:11 ~foo:12 -foo:15 = +bar:16 =");
+    assert_eq!(
+        pops(&mut fifo),
+        [
+            "A foo:110, U foo:112, D foo:115",
+            "A bar:111, D †bar:111, A bar:116, D †bar:116"
+        ]
+    );
+}

@@ -373,6 +373,51 @@ async fn a_period_that_a_handler_does_not_get_is_told() {
     );
 }
 
+#[test]
+fn a_warning_has_a_stable_name_and_a_sentence() {
+    let second = Duration::from_secs(1);
+    let missing = |last_event| InformerWarning::InitialEventsEndMissing {
+        open_for: second,
+        last_event,
+    };
+    for (warning, kind, sentence) in [
+        (
+            missing(None),
+            "InitialEventsEndMissing",
+            "a streaming list has had neither an event nor the mark of its end for 1s",
+        ),
+        (
+            missing(Some(second)),
+            "InitialEventsEndMissing",
+            "a streaming list has no mark of its end, its last event was 1s ago",
+        ),
+        (
+            InformerWarning::StreamingListFellBack,
+            "StreamingListFellBack",
+            "the streaming list failed and a LIST took its place",
+        ),
+        (
+            InformerWarning::HandlerBacklog { pending: 1_024 },
+            "HandlerBacklog",
+            "1024 notifications wait for one handler",
+        ),
+    ] {
+        assert_eq!(
+            (warning.kind(), warning.to_string()),
+            (kind, sentence.to_owned())
+        );
+    }
+    let without = InformerWarning::HandlerWithoutResync { requested: second };
+    let raised = InformerWarning::HandlerPeriodRaised {
+        requested: second,
+        effective: 2 * second,
+    };
+    assert_eq!(
+        (without.kind(), raised.kind()),
+        ("HandlerWithoutResync", "HandlerPeriodRaised")
+    );
+}
+
 /// Public report B37: a handler that stops its informer.
 #[tokio::test(start_paused = true)]
 async fn an_informer_can_be_told_to_stop_from_a_handler() {

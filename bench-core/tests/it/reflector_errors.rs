@@ -90,6 +90,17 @@ async fn a_stream_that_cannot_be_decoded_is_an_internal_error() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_watch_without_events_counts_as_failed_if_it_lasted_less_than_a_second() {
+    for (milliseconds, next) in [(999, "LIST"), (1_000, "WATCH")] {
+        let open_for = Duration::from_millis(milliseconds);
+        let answers = vec![page(1, vec![]), Answer::StreamFor(open_for, vec![])];
+        let settings = ReflectorSettings::client_go_0_27(7);
+        let (requests, _) = run_to_the_end_of_the_script(rig_with(answers, settings, None)).await;
+        assert!(requests[2].starts_with(next), "{requests:?}");
+    }
+}
+
 /// `TestReflectorReplacesStoreOnUnsafeDelete`: a read error of the server's store is an error like any other.
 #[tokio::test(start_paused = true)]
 async fn an_error_of_the_servers_store_relists_and_what_is_gone_is_deleted() {

@@ -328,12 +328,12 @@ async fn a_stream_whose_version_is_of_no_use_is_asked_for_again_at_once_without_
         let answers = vec![
             ended(vec![end(9)]),
             refusal,
-            open(vec![added("a", 1), end(20)]),
+            ended(vec![added("a", 1), end(20), error(expired())]),
         ];
         let end = rig(answers).run_to_the_end_of_the_script().await;
         assert_eq!(end.requests[1..3], [stream_from(9), STREAM.to_owned()]);
         // Once it has been given a version again, it is used.
-        assert_eq!(end.requests[3], watch_from(20));
+        assert_eq!(end.requests[3], stream_from(20));
         assert_eq!(end.queued, "R a:1");
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bench_core::cache::{ReflectorSettings, StreamingList};
 
 use crate::{
-    scripted::{Answer, object, page},
+    reflector::ended,
+    scripted::{Answer, expired, object, page},
     streaming_list::{
         LIST, Rig, STREAM, added, bookmark, end, open, open_for, rig, rig_with, watch_from,
     },
@@ -128,4 +129,31 @@ async fn after_a_mark_without_a_version_the_watch_that_follows_begins_anywhere()
         end.requests,
         [STREAM, "WATCH allowWatchBookmarks=true&watch=true"]
     );
+}
+
+/// A mark without a version leaves the watch that follows to begin anywhere, so its additions may be in no order; those that
+/// follow a later mark are in order again.
+#[tokio::test(start_paused = true)]
+async fn after_a_mark_with_a_version_every_event_moves_it_again() {
+    let gone = || bench_core::api::WatchEvent::Error(Box::new(expired()));
+    let answers = vec![
+        open_for(
+            Duration::from_secs(2),
+            vec![added("a", 5), bookmark("", Some("true"))],
+        ),
+        ended(vec![added("b", 6), gone()]),
+        open_for(
+            Duration::from_secs(2),
+            vec![added("a", 5), added("b", 6), end(7), added("c", 8)],
+        ),
+    ];
+    let end = rig(answers).run_to_the_end_of_the_script().await;
+    let anywhere = "WATCH allowWatchBookmarks=true&watch=true".to_owned();
+    let expected = [
+        STREAM.to_owned(),
+        anywhere,
+        STREAM.to_owned(),
+        watch_from(8),
+    ];
+    assert_eq!(end.requests, expected);
 }

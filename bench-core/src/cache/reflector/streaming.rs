@@ -159,8 +159,13 @@ where
         }
         let object = Arc::clone(object);
         let transformed = match &self.transformer {
-            Some(transformer) => transformer(object),
-            None => Ok(object),
+            // Up to client-go 0.33 only the queue transforms.
+            Some(transformer)
+                if self.settings.streaming_list != StreamingList::FallBackOnInvalid =>
+            {
+                transformer(object)
+            }
+            _ => Ok(object),
         };
         match transformed {
             Ok(object) => {

@@ -27,7 +27,8 @@ use crate::{
 use super::{
     AddOrigin, AnyQueue, Controller, Indexer, Indexers, InformerObserver, InformerWarning,
     KnownObjects, Lister, Notification, Popped, QueueHandle, QueueKind, QueueLength, Reflector,
-    ReflectorSettings, ResourceEventHandler, ResyncTimer, ShouldResync, process_popped,
+    ReflectorSettings, ResourceEventHandler, ResyncTimer, SharedTransformer, ShouldResync,
+    process_popped,
 };
 pub use listener::{HandlerRegistration, SyncError};
 use listener::{Listener, Told};
@@ -97,6 +98,7 @@ pub enum AddHandlerError {
 /// # }
 /// ```
 pub struct SharedInformer<T, O> {
+    transformer: Option<SharedTransformer<T>>,
     indexer: Arc<Indexer<T>>,
     queue: QueueHandle<T, AnyQueue<T>, O>,
     // Held for the whole of one item's distribution, so that a late handler sees neither gap nor double.
@@ -125,8 +127,36 @@ where
         let indexer = Arc::new(Indexer::new(indexers));
         let known_objects: Arc<dyn KnownObjects<T>> = Arc::<Indexer<T>>::clone(&indexer);
         let queue = AnyQueue::for_informer(settings.queue, known_objects);
+        Self::over(queue, settings, indexer, observer)
+    }
+
+    /// Makes an informer that changes every object before it is queued, so that cache and handlers know only the result
+    /// (`SetTransform` upstream). A transformer that fails loses an event, and refuses a list. An object may be transformed
+    /// twice: initial events of a streaming list are, and by a `DeltaFifo` also resynced ones.
+    pub fn transforming(
+        settings: SharedInformerSettings,
+        indexers: Indexers<T>,
+        observer: O,
+        transformer: SharedTransformer<T>,
+    ) -> Self {
+        let indexer = Arc::new(Indexer::new(indexers));
+        let known_objects: Arc<dyn KnownObjects<T>> = Arc::<Indexer<T>>::clone(&indexer);
+        let shared = Arc::clone(&transformer);
+        let queue = AnyQueue::for_transforming_informer(settings.queue, known_objects, shared);
+        let mut informer = Self::over(queue, settings, indexer, observer);
+        informer.transformer = Some(transformer);
+        informer
+    }
+
+    fn over(
+        queue: AnyQueue<T>,
+        settings: SharedInformerSettings,
+        indexer: Arc<Indexer<T>>,
+        observer: O,
+    ) -> Self {
         let queue = QueueHandle::new(queue, observer.clone());
         Self {
+            transformer: None,
             indexer,
             queue,
             processor: Arc::new(Mutex::new(Processor::new(settings.default_resync_period))),
@@ -226,6 +256,13 @@ where
             settings,
             resync,
         );
+        let reflector = match &self.transformer {
+            None => reflector,
+            Some(transformer) => {
+                let transformer = Arc::clone(transformer);
+                reflector.with_transformer(Box::new(move |object| transformer(object)))
+            }
+        };
         *self.last_sync.lock() = Some(reflector.last_sync_resource_version());
         let processor = Arc::clone(&self.processor);
         let observer = self.observer.clone();

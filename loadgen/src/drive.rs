@@ -3,6 +3,7 @@
 mod accounting;
 mod analysis;
 mod informer_under_test;
+mod informer_warnings;
 mod recorder;
 mod repair;
 mod sampler;
@@ -18,7 +19,7 @@ use bench_core::{
         allocations::AllocationCount,
         clock::{MonotonicTime, process_cpu_time},
         process::reset_resident_memory_peak,
-        record::{Measurements, Outcome, TimelinePoint},
+        record::{Measurements, Outcome, TimelinePoint, Warning},
     },
 };
 use fake_apiserver::control::ChurnRequest;
@@ -94,6 +95,8 @@ pub struct Driven {
     pub measurements: Option<Measurements>,
     /// What was wrong, one sentence each.
     pub violations: Vec<String>,
+    /// What the informer warned of.
+    pub informer_warnings: Vec<Warning>,
     /// Checksum of the churn as carried out.
     pub trace_checksum: String,
 }
@@ -105,6 +108,7 @@ impl Driven {
             extent: Extent::Cut,
             measurements: None,
             violations: Vec::new(),
+            informer_warnings: Vec::new(),
             trace_checksum: "none".to_owned(),
         }
     }
@@ -127,19 +131,41 @@ impl Driven {
 /// # Errors
 /// If the server cannot be reached or the informer does not sync within a minute and a half.
 pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::Result<Driven> {
-    let control = ControlClient::new(&settings.base_url);
-    let version_before = control.state().await?.revision;
     let recorder = Recorder::new(settings.losses, settings.seed);
     let began = MonotonicTime::now();
+    let driven = measure(settings, interrupt, &recorder, began).await;
+    let informer_warnings = recorder.warnings().take(began);
+    match driven {
+        Ok(driven) => Ok(Driven {
+            informer_warnings,
+            ..driven
+        }),
+        Err(error) if informer_warnings.is_empty() => Err(error),
+        Err(error) => {
+            let told = informer_warnings.into_iter().map(|warning| warning.message);
+            let told: Vec<_> = told.collect();
+            Err(error.context(format!("the informer had warned: {}", told.join("; "))))
+        }
+    }
+}
+
+async fn measure(
+    settings: &DriveSettings,
+    interrupt: &Interrupt,
+    recorder: &Recorder,
+    began: MonotonicTime,
+) -> anyhow::Result<Driven> {
+    let control = ControlClient::new(&settings.base_url);
+    let version_before = control.state().await?.revision;
     reset_resident_memory_peak()
         .unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
-    let informer = informer_under_test::start(settings, &recorder)?;
+    let informer = informer_under_test::start(settings, recorder)?;
     let ready = tokio::select! {
         biased;
         () = interrupt.pressed() => return Ok(Driven::not_measured()),
         ready = sync_and_warm_up(settings, &control, &informer) => ready?,
     };
-    let window = measure_window(settings, &control, &informer, &recorder, interrupt).await?;
+    let window = measure_window(settings, &control, &informer, recorder, interrupt).await?;
     let mut churned = None;
     if settings.churn.is_some() {
         churned = Some(control.stop_churn().await?);
@@ -192,6 +218,7 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         extent,
         measurements: Some(measurements),
         violations,
+        informer_warnings: Vec::new(),
         trace_checksum: churned.map_or_else(|| "none".to_owned(), |churned| churned.checksum),
     })
 }

@@ -255,11 +255,14 @@ pub(crate) fn blank_record(
 fn conclude(record: &mut RunRecord, driven: Driven) {
     record.outcome = driven.outcome();
     record.trace_checksum = driven.trace_checksum;
+    record.warnings = driven.informer_warnings;
     if matches!(record.outcome, Outcome::Failed { .. }) {
         return;
     }
     if let Some(measurements) = driven.measurements {
-        record.warnings = warnings(&record.variant, &measurements);
+        record
+            .warnings
+            .extend(warnings(&record.variant, &measurements));
         record.measurements = Some(measurements);
     }
 }

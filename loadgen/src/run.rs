@@ -174,7 +174,7 @@ fn settings(
             scenario::KeyChoice::Uniform => KeyChoice::Uniform,
             scenario::KeyChoice::Zipf(exponent) => KeyChoice::Zipf { exponent },
         },
-        seed: scenario.seed + u64::from(trial.round),
+        seed: trial.seed,
         start_at_ns: None,
     });
     let handler = &scenario.handler;
@@ -194,7 +194,7 @@ fn settings(
         churn,
         warm_up: variant.warm_up,
         window: variant.window,
-        seed: scenario.seed + u64::from(trial.round),
+        seed: trial.seed,
     }
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn blank_record(
         implementation: concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
         decode_mode: "raw".to_owned(),
         environment: environment.clone(),
-        seed: scenario.seed,
+        seed: trial.seed,
         trace_checksum: String::new(),
         started_at: utc_now(),
         command: command.to_owned(),

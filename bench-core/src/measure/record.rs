@@ -29,7 +29,7 @@ pub struct RunRecord {
     pub decode_mode: String,
     /// The machine and the build.
     pub environment: Environment,
-    /// Seed of all randomness.
+    /// Seed of the trial's churn, losses and jitter: the scenario's plus the round.
     pub seed: u64,
     /// Checksum of the churn trace that the server really committed, in hexadecimal.
     pub trace_checksum: String,

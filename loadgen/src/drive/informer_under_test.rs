@@ -169,7 +169,9 @@ impl UnderTest {
         version: u64,
         settings: &DriveSettings,
     ) -> bool {
-        let backlog = self.queue_length().deltas
+        let queued = self.queue_length();
+        let backlog = queued.deltas
+            + queued.whole * self.cached_objects()
             + self.listener_pending().unwrap_or(0)
             + self.workers().queue.len() as u64;
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);

@@ -105,6 +105,17 @@ impl Failure {
         Self::new(status)
     }
 
+    /// In the words of apiserver's `pkg/endpoints/filters/authentication.go`.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(Status::failure(401, "Unauthorized", "Unauthorized"))
+    }
+
+    /// A body over the limit, as `NewRequestEntityTooLargeError` words it.
+    pub(crate) fn body_too_large(limit: usize) -> Self {
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(Status::failure(413, "RequestEntityTooLarge", message))
+    }
+
     pub(crate) fn resource_not_found() -> Self {
         Self::from_router(
             404,

@@ -29,29 +29,37 @@
 //! # }
 //! ```
 //!
-//! Deliberately absent: authentication, writes by Kubernetes' own verbs, selectors (refused, never ignored), protobuf.
+//! Deliberately absent: authentication other than by one bearer token, authorisation, writes by Kubernetes' own verbs, selectors (refused, never ignored), protobuf.
 
 mod api_server;
+mod authentication;
 pub mod churn;
 mod churn_driver;
 pub mod config;
+mod connection;
 mod continue_token;
 pub mod control;
 mod control_routes;
 mod discovery;
 pub mod failure;
+pub mod fault;
 mod known_kinds;
+mod kubeconfig;
 pub mod list;
 mod list_body;
+mod metrics;
 mod object_name;
 pub mod objects_file;
 pub mod profiles;
 pub mod query;
+pub mod request_info;
 mod routes;
 mod run;
 mod serve;
 pub mod storage;
 pub mod stored_object;
+mod tls;
+pub mod trace;
 pub mod watch;
 pub mod watch_cache;
 mod watch_stream;
@@ -59,7 +67,9 @@ pub mod watcher_registry;
 mod write_request;
 
 pub use api_server::{ApiServer, StartChurnError};
+pub use authentication::{BearerToken, TokenError};
 pub use routes::router;
 pub use run::{RunError, run};
-pub use serve::serve;
+pub use serve::{Endpoint, serve, serve_endpoint};
+pub use tls::{TlsError, TlsIdentity};
 pub use write_request::RequestedWriteError;

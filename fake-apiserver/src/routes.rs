@@ -6,6 +6,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -20,10 +21,14 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use crate::{
-    ApiServer, control, control_routes, discovery,
+    ApiServer,
+    authentication::authenticate,
+    control, control_routes, discovery,
     failure::Failure,
+    fault::inject_faults,
     list::ListRequest,
     list_body::list_body,
+    metrics::instrument,
     query::{Query, RequestedVersion},
     storage::ResourceId,
     watch::WatchRequest,
@@ -40,7 +45,20 @@ pub fn router(server: Arc<ApiServer>) -> Router {
         .route("/readyz", get(ok))
         .route("/version", get(async || json_answer(discovery::version())))
         .fallback(kubernetes)
+        .route("/metrics", get(metrics_text))
+        .layer(from_fn_with_state(Arc::clone(&server), inject_faults))
+        .layer(from_fn_with_state(Arc::clone(&server), authenticate))
+        .layer(from_fn_with_state(Arc::clone(&server), instrument))
         .with_state(server)
+}
+
+async fn metrics_text(State(server): State<Arc<ApiServer>>) -> Response {
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    (
+        [(CONTENT_TYPE, content_type)],
+        server.metrics().text(&server),
+    )
+        .into_response()
 }
 
 /// What a path asks for.

@@ -52,10 +52,22 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str) -> Answer {
+        self.send_as(method, path, "", "").await
+    }
+
+    /// As a client with this User-Agent, and with a body.
+    pub(crate) async fn send_as(
+        &self,
+        method: &str,
+        path: &str,
+        user_agent: &str,
+        body: &'static str,
+    ) -> Answer {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .body(Body::empty())
+            .header("user-agent", user_agent)
+            .body(Body::from(body))
             .unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -68,7 +80,15 @@ impl Client {
     }
 
     pub(crate) async fn watch(&self, path: &str) -> Watch {
-        let request = Request::get(path).body(Body::empty()).unwrap();
+        self.watch_as(path, "").await
+    }
+
+    /// As a client with this User-Agent.
+    pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
+        let request = Request::get(path)
+            .header("user-agent", user_agent)
+            .body(Body::empty())
+            .unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");
@@ -127,6 +147,12 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// The next bytes as they come; `None` at a clean end, an error where the answer broke off.
+    pub(crate) async fn next_chunk(&mut self) -> Option<Result<String, axum::Error>> {
+        let chunk = self.frames.next().await?;
+        Some(chunk.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()))
     }
 
     /// What is there without waiting: `TYPE namespace/name@version`, and `END`.

@@ -31,6 +31,13 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// An answer that has ended and may not be text.
+pub(crate) struct AnswerBytes {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl Client {
     pub(crate) fn new(storage: Storage, config: WatchConfig) -> Self {
         let server = ApiServer::new(storage, Vec::new(), config, 1);
@@ -67,8 +74,40 @@ impl Client {
         }
     }
 
+    /// A GET with an Accept header.
+    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Answer {
+        let answer = self.get_bytes(path, &[("accept", accept)]).await;
+        Answer {
+            code: answer.code,
+            headers: answer.headers,
+            text: String::from_utf8(answer.bytes).unwrap(),
+        }
+    }
+
+    /// A GET with headers, whatever comes back.
+    pub(crate) async fn get_bytes(&self, path: &str, headers: &[(&str, &str)]) -> AnswerBytes {
+        let mut request = Request::get(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        AnswerBytes {
+            code: parts.status.as_u16(),
+            headers: parts.headers,
+            bytes: body.collect().await.unwrap().to_bytes().to_vec(),
+        }
+    }
+
     pub(crate) async fn watch(&self, path: &str) -> Watch {
-        let request = Request::get(path).body(Body::empty()).unwrap();
+        self.watch_as(path, "application/json").await
+    }
+
+    /// A WATCH with an Accept header.
+    pub(crate) async fn watch_as(&self, path: &str, accept: &str) -> Watch {
+        let request = Request::get(path).header("accept", accept);
+        let request = request.body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");

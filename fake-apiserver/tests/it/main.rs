@@ -8,12 +8,17 @@
 mod churn;
 mod client;
 mod command_line;
+mod documents;
 mod informers;
 mod list;
 mod model;
 mod objects_file;
 mod profiles;
+mod public_reports;
 mod relist_memory;
+mod representations;
+mod selector_model;
+mod selectors;
 mod socket;
 mod storage_model;
 mod watch_lifetime;

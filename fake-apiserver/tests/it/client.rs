@@ -31,6 +31,13 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// An answer that has ended and may not be text.
+pub(crate) struct AnswerBytes {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl Client {
     pub(crate) fn new(storage: Storage, config: WatchConfig) -> Self {
         let server = ApiServer::new(storage, Vec::new(), config, 1);
@@ -79,16 +86,51 @@ impl Client {
         }
     }
 
-    pub(crate) async fn watch(&self, path: &str) -> Watch {
-        self.watch_as(path, "").await
+    /// A GET with an Accept header.
+    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Answer {
+        let answer = self.get_bytes(path, &[("accept", accept)]).await;
+        Answer {
+            code: answer.code,
+            headers: answer.headers,
+            text: String::from_utf8(answer.bytes).unwrap(),
+        }
     }
 
-    /// As a client with this User-Agent.
+    /// A GET with headers, whatever comes back.
+    pub(crate) async fn get_bytes(&self, path: &str, headers: &[(&str, &str)]) -> AnswerBytes {
+        let mut request = Request::get(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        AnswerBytes {
+            code: parts.status.as_u16(),
+            headers: parts.headers,
+            bytes: body.collect().await.unwrap().to_bytes().to_vec(),
+        }
+    }
+
+    pub(crate) async fn watch(&self, path: &str) -> Watch {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        self.open_watch(request).await
+    }
+
+    /// A WATCH as a client with this User-Agent.
     pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
-        let request = Request::get(path)
-            .header("user-agent", user_agent)
-            .body(Body::empty())
-            .unwrap();
+        let request = Request::get(path).header("user-agent", user_agent);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// A WATCH with an Accept header.
+    pub(crate) async fn watch_accepting(&self, path: &str, accept: &str) -> Watch {
+        let request = Request::get(path).header("accept", accept);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
+    }
+
+    async fn open_watch(&self, request: Request<Body>) -> Watch {
+        let path = request.uri().to_string();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod analysis;
+mod informer_warnings;
 mod own_informer;
 mod peer;
 mod peer_log;
@@ -21,7 +22,7 @@ use bench_core::{
         allocations::AllocationCount,
         clock::MonotonicTime,
         process::reset_resident_memory_peak,
-        record::{Measurements, Outcome, TimelinePoint},
+        record::{Measurements, Outcome, TimelinePoint, Warning},
     },
 };
 use fake_apiserver::control::ChurnRequest;
@@ -102,6 +103,8 @@ pub struct Driven {
     pub violations: Vec<String>,
     /// What another implementation called itself; absent for the one of this repository.
     pub peer: Option<PeerIdentity>,
+    /// What the informer warned of.
+    pub informer_warnings: Vec<Warning>,
     /// Checksum of the churn as carried out.
     pub trace_checksum: String,
 }
@@ -114,6 +117,7 @@ impl Driven {
             measurements: None,
             violations: Vec::new(),
             peer: None,
+            informer_warnings: Vec::new(),
             trace_checksum: "none".to_owned(),
         }
     }
@@ -136,20 +140,42 @@ impl Driven {
 /// # Errors
 /// If the server cannot be reached or the informer does not sync within a minute and a half.
 pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::Result<Driven> {
-    let control = ControlClient::new(&settings.base_url);
-    let version_before = control.state().await?.revision;
     let recorder = Recorder::new(settings.losses, settings.seed);
     let began = MonotonicTime::now();
+    let driven = measure(settings, interrupt, &recorder, began).await;
+    let informer_warnings = recorder.warnings().take(began);
+    match driven {
+        Ok(driven) => Ok(Driven {
+            informer_warnings,
+            ..driven
+        }),
+        Err(error) if informer_warnings.is_empty() => Err(error),
+        Err(error) => {
+            let told = informer_warnings.into_iter().map(|warning| warning.message);
+            let told: Vec<_> = told.collect();
+            Err(error.context(format!("the informer had warned: {}", told.join("; "))))
+        }
+    }
+}
+
+async fn measure(
+    settings: &DriveSettings,
+    interrupt: &Interrupt,
+    recorder: &Recorder,
+    began: MonotonicTime,
+) -> anyhow::Result<Driven> {
+    let control = ControlClient::new(&settings.base_url);
+    let version_before = control.state().await?.revision;
     reset_resident_memory_peak()
         .unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
-    let informer = under_test::start(settings, &recorder)?;
+    let informer = under_test::start(settings, recorder)?;
     let ready = tokio::select! {
         biased;
         () = interrupt.pressed() => return Ok(Driven::not_measured()),
         ready = sync_and_warm_up(settings, &control, &informer) => ready?,
     };
     let peer = informer.peer();
-    let window = measure_window(settings, &control, &informer, &recorder, interrupt).await?;
+    let window = measure_window(settings, &control, &informer, recorder, interrupt).await?;
     let mut churned = None;
     if settings.churn.is_some() {
         churned = Some(control.stop_churn().await?);
@@ -161,7 +187,7 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
         .map_or(version_before, |commit| commit.resource_version);
     let mut settled = tokio::select! {
         biased;
-        settled = settle(settings, informer, &recorder, last_commit) => Some(settled?),
+        settled = settle(settings, informer, recorder, last_commit) => Some(settled?),
         () = overdue(interrupt) => None,
     };
     let end_state = control.state().await?;
@@ -223,6 +249,7 @@ fn conclude(
         measurements: logged.then_some(measurements),
         violations,
         peer,
+        informer_warnings: Vec::new(),
         trace_checksum,
     })
 }

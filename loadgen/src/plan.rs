@@ -47,6 +47,9 @@ pub struct PlannedTrial {
     pub round: u32,
     /// Place in the order of running, from 0.
     pub order: u32,
+    /// Seed of its churn, losses and jitter: the scenario's plus the round, so that a round meets all variants with the same
+    /// luck and the next one with other luck.
+    pub seed: u64,
     /// What runs.
     pub variant: PlannedVariant,
 }
@@ -91,6 +94,7 @@ impl Plan {
                 trials.push(PlannedTrial {
                     round,
                     order,
+                    seed: scenario.seed.wrapping_add(u64::from(round)),
                     variant: variant.clone(),
                 });
             }
@@ -314,6 +318,16 @@ mod tests {
             .flat_map(|round| once.iter().map(move |label| (round, label.as_str())))
             .collect();
         assert_eq!(order, expected);
+        let seed = plan.scenario.seed;
+        let environment = bench_core::measure::environment::capture("").unwrap();
+        for trial in &plan.trials {
+            assert_eq!(trial.seed, seed + u64::from(trial.round));
+            let record = crate::run::blank_record(&plan, trial, "", &environment);
+            assert_eq!(
+                record.seed, trial.seed,
+                "the record names the seed that ran"
+            );
+        }
         assert_eq!(plan.summary.axes, ["queue", "resync_period_ns"]);
     }
 

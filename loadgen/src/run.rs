@@ -175,7 +175,7 @@ fn settings(
             scenario::KeyChoice::Uniform => KeyChoice::Uniform,
             scenario::KeyChoice::Zipf(exponent) => KeyChoice::Zipf { exponent },
         },
-        seed: scenario.seed + u64::from(trial.round),
+        seed: trial.seed,
         start_at_ns: None,
     });
     let handler = &scenario.handler;
@@ -200,7 +200,7 @@ fn settings(
         churn,
         warm_up: variant.warm_up,
         window: variant.window,
-        seed: scenario.seed + u64::from(trial.round),
+        seed: trial.seed,
     })
 }
 
@@ -254,7 +254,7 @@ pub(crate) fn blank_record(
             Implementation::InformerBench => "raw".to_owned(),
         },
         environment: environment.clone(),
-        seed: scenario.seed,
+        seed: trial.seed,
         trace_checksum: String::new(),
         started_at: utc_now(),
         command: command.to_owned(),
@@ -272,11 +272,14 @@ fn conclude(record: &mut RunRecord, driven: Driven) {
     if let Some(peer) = driven.peer {
         record.implementation = format!("client-go {}, {}", peer.release, peer.go);
     }
+    record.warnings = driven.informer_warnings;
     if matches!(record.outcome, Outcome::Failed { .. }) {
         return;
     }
     if let Some(measurements) = driven.measurements {
-        record.warnings = warnings(&record.variant, &measurements);
+        record
+            .warnings
+            .extend(warnings(&record.variant, &measurements));
         record.measurements = Some(measurements);
     }
 }

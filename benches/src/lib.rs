@@ -3,6 +3,7 @@
 //! Benches go through the driver that users run: [`QueueHandle`], locked and waking.
 
 pub mod differential;
+pub mod exchange;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

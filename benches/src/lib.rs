@@ -4,6 +4,7 @@
 //! state has `pure` in its name.
 
 pub mod differential;
+pub mod exchange;
 pub mod reference;
 pub mod transport;
 

@@ -32,14 +32,16 @@ impl EventMeter {
 
     fn count(&mut self, bytes: &[u8]) {
         let mut events = 0;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.begun_bytes += line.len();
-            if line.ends_with(b"\n") {
-                events += 1;
-                self.sizes.observe(self.begun_bytes as f64);
-                self.begun_bytes = 0;
-            }
+        let mut counted = 0;
+        // This runs over every byte for every watch, so not one by one.
+        for newline in memchr::memchr_iter(b'\n', bytes) {
+            let line = self.begun_bytes + newline + 1 - counted;
+            self.sizes.observe(line as f64);
+            self.begun_bytes = 0;
+            counted = newline + 1;
+            events += 1;
         }
+        self.begun_bytes += bytes.len() - counted;
         self.count.inc_by(events);
         self.sizes.flush();
     }

@@ -36,8 +36,8 @@ use crate::secure_client::{Ping, SecureServer};
 
 const LIMIT: Duration = Duration::from_mins(1);
 const PING: Ping = Ping {
-    interval: Duration::from_millis(50),
-    timeout: Duration::from_millis(200),
+    interval: Duration::from_millis(100),
+    timeout: Duration::from_millis(500),
 };
 /// How often a connection goes dead: together far longer than ten times a ping's interval and timeout.
 const ROUNDS: u64 = 10;

@@ -12,6 +12,7 @@ mod documents;
 mod fault_events;
 mod fault_requests;
 mod fault_script;
+mod fault_sockets;
 mod fault_streams;
 mod fault_timeline;
 mod half_open;

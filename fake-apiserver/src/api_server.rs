@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,12 +18,16 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
+    authentication::BearerToken,
     churn::{ChurnError, Write},
     churn_driver::RunningChurn,
     config::{WatchConfig, WindowConfig},
     control::{ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind},
+    fault::{FaultDriver, follow_timeline, script::FaultScript},
+    metrics::Metrics,
     profiles::Profile,
     storage::{ResourceId, Storage, WriteError, resource_name},
+    stored_object::ObjectDraft,
     watcher_registry::{WatcherId, WatcherRegistry},
 };
 
@@ -41,6 +45,11 @@ pub struct ApiServer {
     shutdown: watch::Sender<ShutdownPhase>,
     makers: Vec<Option<Profile>>,
     churn: Mutex<Option<RunningChurn>>,
+    // The history that is kept when no fault script sets another.
+    window: WindowConfig,
+    faults: FaultDriver,
+    metrics: Metrics,
+    token: OnceLock<BearerToken>,
     list_requests: AtomicU64,
     watch_requests: AtomicU64,
 }
@@ -106,6 +115,10 @@ impl ApiServer {
             shutdown: watch::Sender::new(ShutdownPhase::Serving),
             makers: makers_by_resource,
             churn: Mutex::new(None),
+            window: storage.window(),
+            faults: FaultDriver::new(seed),
+            metrics: Metrics::new(),
+            token: OnceLock::new(),
             list_requests: AtomicU64::new(0),
             watch_requests: AtomicU64::new(0),
             state: Mutex::new(State {
@@ -150,24 +163,57 @@ impl ApiServer {
             (Write::Create { .. }, Some(draft)) => storage.create(id, draft, now)?,
             (Write::Create { .. }, None) => unreachable!("a create has a draft"),
         };
-        let head = storage.store(id).cache().head();
-        state.watchers.event_recorded(id, head, now);
-        let committed = MonotonicTime::now();
-        let (kind, key) = (write.kind(), write.key().clone());
         let commit = Commit {
             resource_version,
-            kind,
-            key,
+            kind: write.kind(),
+            key: write.key().clone(),
             scheduled,
-            committed,
+            committed: scheduled,
         };
+        Ok(self.announce(&mut state, id, now, commit))
+    }
+
+    /// Puts an object in place, whether or not it was there.
+    pub(crate) fn put(
+        &self,
+        id: ResourceId,
+        draft: &ObjectDraft,
+        scheduled: MonotonicTime,
+    ) -> CommitRecord {
+        let now = self.now();
+        let mut state = self.state.lock();
+        let was_there = state.storage.store(id).objects().contains_key(draft.key());
+        let commit = Commit {
+            resource_version: state.storage.put(id, draft, now),
+            kind: if was_there {
+                WriteKind::Update
+            } else {
+                WriteKind::Create
+            },
+            key: draft.key().clone(),
+            scheduled,
+            committed: scheduled,
+        };
+        self.announce(&mut state, id, now, commit)
+    }
+
+    /// Lets watchers see a write that was just stored, and notes when they could.
+    fn announce(
+        &self,
+        state: &mut State,
+        id: ResourceId,
+        now: Duration,
+        mut commit: Commit,
+    ) -> CommitRecord {
+        let head = state.storage.store(id).cache().head();
+        state.watchers.event_recorded(id, head, now);
+        commit.committed = MonotonicTime::now();
         let record = commit.record();
         state.commits.push(commit);
-        // Senders are told inside the lock, so that the numbers they hold never fall.
+        // Senders are told inside the lock, so that the numbers they hold never fall but by a reset.
         self.heads[id.index()].send_replace(head);
-        self.revision.send_replace(resource_version);
-        drop(state);
-        Ok(record)
+        self.revision.send_replace(record.resource_version);
+        record
     }
 
     /// Writes since a version, oldest first; those of churn and of the control API alike.
@@ -212,6 +258,47 @@ impl ApiServer {
     /// Forgets the history: older versions are expired from now on. Open watches that lag behind end.
     pub fn compact(&self) {
         self.state.lock().storage.compact();
+    }
+
+    /// Lets in, from now on, only requests that bear this token; public paths stay public. The first token stays.
+    pub fn require_token(&self, token: BearerToken) {
+        // A second token is ignored, as documented.
+        let _ = self.token.set(token);
+    }
+
+    pub(crate) fn required_token(&self) -> Option<&BearerToken> {
+        self.token.get()
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Puts a fault script in force from now on, in place of the one before, or ends all faults. Its timeline needs
+    /// [`follow_fault_timeline`](Self::follow_fault_timeline), which [`serve`](crate::serve) calls.
+    pub fn set_faults(&self, script: Option<&FaultScript>) {
+        let history = script.and_then(|script| script.limits.history_events);
+        let window = history.map_or(self.window, |events| {
+            WindowConfig::fixed(usize::try_from(events).unwrap_or(usize::MAX))
+        });
+        self.state.lock().storage.set_window(window);
+        self.faults.replace(script, self.now());
+    }
+
+    /// Carries out the timeline of whatever fault script is in force, and never ends. Cancel safe.
+    pub async fn follow_fault_timeline(self: Arc<Self>) {
+        match follow_timeline(self).await {}
+    }
+
+    /// Lets the version counter fall, as when a cluster is restored from a copy: every object keeps content and uid and gets a
+    /// low version, the history and the commit records are empty, and every open watch ends.
+    pub fn reset_versions(&self) {
+        let mut state = self.state.lock();
+        state.storage.renumber();
+        state.commits.clear();
+        self.revision.send_replace(state.storage.revision());
+        // Inside the lock, so that no watch goes on from an old version.
+        self.close_watches();
     }
 
     /// Asks whoever serves to stop.
@@ -265,6 +352,29 @@ impl ApiServer {
     /// Time since the server's start.
     pub(crate) fn now(&self) -> Duration {
         Instant::now().saturating_duration_since(self.started)
+    }
+
+    /// The instant of a time since the server's start.
+    pub(crate) fn instant_of(&self, time: Duration) -> Instant {
+        self.started + time
+    }
+
+    pub(crate) fn faults(&self) -> &FaultDriver {
+        &self.faults
+    }
+
+    /// How many events a watch of a resource may lag behind.
+    pub(crate) fn watch_buffer(&self, resource: &Resource) -> u64 {
+        let set_by_script = self.faults.watch_buffer();
+        set_by_script.unwrap_or_else(|| self.config.buffer.events(resource))
+    }
+
+    /// Completes when the server was asked to stop, however long ago.
+    pub(crate) async fn stop_requested(requests: &mut watch::Receiver<ShutdownPhase>) {
+        // An error would mean that the server is gone.
+        let _ = requests
+            .wait_for(|phase| *phase == ShutdownPhase::Requested)
+            .await;
     }
 
     pub(crate) fn head_of(&self, id: ResourceId) -> watch::Receiver<u64> {

@@ -34,35 +34,41 @@
 //! kube-apiserver's rules. A built-in resource's columns have our own words for descriptions; schemas under `/openapi` name
 //! the kinds and what can be done with them, but not their fields.
 //!
-//! Deliberately absent: authentication, writes by Kubernetes' own verbs (405), protobuf (406, as a server without it must
-//! answer), `selectableFields` of custom resources, websockets.
+//! Deliberately absent: authentication other than by one bearer token, authorisation, writes by Kubernetes' own verbs (405),
+//! protobuf (406, as a server without it must answer), `selectableFields` of custom resources, websockets.
 
 mod accept;
 mod answer_body;
 mod api_server;
+mod authentication;
 mod calendar;
 pub mod churn;
 mod churn_driver;
 mod common_headers;
 pub mod config;
+mod connection;
 mod continue_token;
 pub mod control;
 mod control_routes;
 mod discovery;
 mod documents;
 pub mod failure;
+pub mod fault;
 mod go_duration;
 mod health;
 mod indent;
 mod known_kinds;
+mod kubeconfig;
 pub mod list;
 mod list_body;
+mod metrics;
 mod object_name;
 pub mod objects_file;
 mod openapi;
 pub mod profiles;
 pub mod query;
 mod representation;
+pub mod request_info;
 mod routes;
 mod run;
 pub mod selectors;
@@ -70,6 +76,8 @@ mod serve;
 pub mod storage;
 pub mod stored_object;
 mod tables;
+mod tls;
+pub mod trace;
 pub mod watch;
 pub mod watch_cache;
 mod watch_stream;
@@ -78,7 +86,9 @@ pub mod watcher_registry;
 mod write_request;
 
 pub use api_server::{ApiServer, StartChurnError};
+pub use authentication::{BearerToken, TokenError};
 pub use routes::router;
 pub use run::{RunError, run};
-pub use serve::serve;
+pub use serve::{Endpoint, serve, serve_endpoint};
+pub use tls::{TlsError, TlsIdentity};
 pub use write_request::RequestedWriteError;

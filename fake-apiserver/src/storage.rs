@@ -1,5 +1,8 @@
 //! All objects of the server, one version counter over them, and each resource's window of events.
 
+mod putting;
+mod renumbering;
+
 use std::{sync::Arc, time::Duration};
 
 use bench_core::api::{ObjectKey, Resource};
@@ -7,6 +10,7 @@ use bench_core::api::{ObjectKey, Resource};
 use crate::{
     config::WindowConfig,
     stored_object::{EventKind, ObjectDraft, StoredObject},
+    trace::Journal,
     watch_cache::{Objects, WatchCache},
 };
 
@@ -83,6 +87,8 @@ pub struct Storage {
     window: WindowConfig,
     revision: u64,
     stores: Vec<ResourceStore>,
+    // Where events are noted, if somebody records them.
+    journal: Option<Journal>,
 }
 
 impl Storage {
@@ -92,6 +98,7 @@ impl Storage {
             window,
             revision: 1,
             stores: Vec::new(),
+            journal: None,
         }
     }
 
@@ -126,6 +133,24 @@ impl Storage {
         self.revision = revision;
         store.cache.compact(revision);
         Ok(revision)
+    }
+
+    /// Notes every later event in a journal, or in none.
+    pub(crate) fn set_journal(&mut self, journal: Option<Journal>) {
+        self.journal = journal;
+    }
+
+    /// How much history is kept.
+    pub fn window(&self) -> WindowConfig {
+        self.window
+    }
+
+    /// Keeps more or less history from now on; what is too much is forgotten at once.
+    pub fn set_window(&mut self, window: WindowConfig) {
+        self.window = window;
+        for store in &mut self.stores {
+            store.cache.set_window(window);
+        }
     }
 
     /// Ends loading: the windows of all resources begin at the present version.
@@ -231,6 +256,9 @@ impl Storage {
         self.revision = object.revision();
         let store = &mut self.stores[id.0];
         let size = object.json().len() as u64;
+        if let Some(journal) = &self.journal {
+            journal.note(now, &object);
+        }
         let object = Arc::new(object);
         let previous = if object.event_kind() == EventKind::Deleted {
             store.objects.remove(key)

@@ -107,7 +107,7 @@ impl OpenWatch {
         let (watcher, start) = server.read(|state| {
             let start = request.begin(&state.storage, resource)?;
             let store = state.storage.store(resource);
-            let buffer = server.config().buffer.events(store.resource());
+            let buffer = server.watch_buffer(store.resource());
             let watcher = state.watchers.open(resource, store.cache().head(), buffer);
             Ok((watcher, start))
         })?;

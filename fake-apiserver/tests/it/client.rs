@@ -59,10 +59,22 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str) -> Answer {
+        self.send_as(method, path, "", "").await
+    }
+
+    /// As a client with this User-Agent, and with a body.
+    pub(crate) async fn send_as(
+        &self,
+        method: &str,
+        path: &str,
+        user_agent: &str,
+        body: &'static str,
+    ) -> Answer {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .body(Body::empty())
+            .header("user-agent", user_agent)
+            .body(Body::from(body))
             .unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -70,7 +82,7 @@ impl Client {
         Answer {
             code: parts.status.as_u16(),
             headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).unwrap(),
+            text: text_of(bytes.to_vec()),
         }
     }
 
@@ -80,7 +92,7 @@ impl Client {
         Answer {
             code: answer.code,
             headers: answer.headers,
-            text: String::from_utf8(answer.bytes).unwrap(),
+            text: text_of(answer.bytes),
         }
     }
 
@@ -101,12 +113,21 @@ impl Client {
     }
 
     pub(crate) async fn watch(&self, path: &str) -> Watch {
-        self.watch_as(path, "application/json").await
+        self.watch_as(path, "").await
     }
 
-    /// A WATCH with an Accept header.
-    pub(crate) async fn watch_as(&self, path: &str, accept: &str) -> Watch {
-        let request = Request::get(path).header("accept", accept);
+    /// As a client with this User-Agent.
+    pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
+        self.watch_with(path, ("user-agent", user_agent)).await
+    }
+
+    /// With an Accept header.
+    pub(crate) async fn watch_in(&self, path: &str, accept: &str) -> Watch {
+        self.watch_with(path, ("accept", accept)).await
+    }
+
+    async fn watch_with(&self, path: &str, (name, value): (&str, &str)) -> Watch {
+        let request = Request::get(path).header(name, value);
         let request = request.body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
@@ -168,6 +189,12 @@ impl Watch {
         }
     }
 
+    /// The next bytes as they come; `None` at a clean end, an error where the answer broke off.
+    pub(crate) async fn next_chunk(&mut self) -> Option<Result<String, axum::Error>> {
+        let chunk = self.frames.next().await?;
+        Some(chunk.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()))
+    }
+
     /// What is there without waiting: `TYPE namespace/name@version`, and `END`.
     pub(crate) fn ready(&mut self) -> Vec<String> {
         let mut events = Vec::new();
@@ -185,6 +212,15 @@ impl Watch {
         }
         events
     }
+}
+
+/// Without the newline after compact JSON.
+fn text_of(bytes: Vec<u8>) -> String {
+    let mut text = String::from_utf8(bytes).unwrap();
+    if text.starts_with('{') && text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }
 
 pub(crate) fn load_pods(storage: &mut Storage, keys: &[&str]) {

@@ -34,8 +34,8 @@
 //! kube-apiserver's rules. A built-in resource's columns have our own words for descriptions; schemas under `/openapi` name
 //! the kinds and what can be done with them, but not their fields.
 //!
-//! Deliberately absent: authentication other than by one bearer token, authorisation, writes by Kubernetes' own verbs (405), protobuf (406, as a server without it must
-//! answer), `selectableFields` of custom resources, websockets.
+//! Deliberately absent: authentication other than by one bearer token, authorisation, writes by Kubernetes' own verbs (405),
+//! protobuf (406, as a server without it must answer), `selectableFields` of custom resources, websockets.
 
 mod accept;
 mod answer_body;

@@ -82,7 +82,7 @@ impl Client {
         Answer {
             code: parts.status.as_u16(),
             headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).unwrap(),
+            text: text_of(bytes.to_vec()),
         }
     }
 
@@ -92,7 +92,7 @@ impl Client {
         Answer {
             code: answer.code,
             headers: answer.headers,
-            text: String::from_utf8(answer.bytes).unwrap(),
+            text: text_of(answer.bytes),
         }
     }
 
@@ -113,24 +113,22 @@ impl Client {
     }
 
     pub(crate) async fn watch(&self, path: &str) -> Watch {
-        let request = Request::get(path).body(Body::empty()).unwrap();
-        self.open_watch(request).await
+        self.watch_as(path, "").await
     }
 
     /// A WATCH as a client with this User-Agent.
     pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
-        let request = Request::get(path).header("user-agent", user_agent);
-        self.open_watch(request.body(Body::empty()).unwrap()).await
+        self.watch_with(path, ("user-agent", user_agent)).await
     }
 
-    /// A WATCH with an Accept header.
-    pub(crate) async fn watch_accepting(&self, path: &str, accept: &str) -> Watch {
-        let request = Request::get(path).header("accept", accept);
-        self.open_watch(request.body(Body::empty()).unwrap()).await
+    /// With an Accept header.
+    pub(crate) async fn watch_in(&self, path: &str, accept: &str) -> Watch {
+        self.watch_with(path, ("accept", accept)).await
     }
 
-    async fn open_watch(&self, request: Request<Body>) -> Watch {
-        let path = request.uri().to_string();
+    async fn watch_with(&self, path: &str, (name, value): (&str, &str)) -> Watch {
+        let request = Request::get(path).header(name, value);
+        let request = request.body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");
@@ -214,6 +212,15 @@ impl Watch {
         }
         events
     }
+}
+
+/// Without the newline after compact JSON.
+fn text_of(bytes: Vec<u8>) -> String {
+    let mut text = String::from_utf8(bytes).unwrap();
+    if text.starts_with('{') && text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }
 
 pub(crate) fn load_pods(storage: &mut Storage, keys: &[&str]) {

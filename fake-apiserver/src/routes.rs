@@ -355,6 +355,7 @@ fn failed(failure: Failure, request: &Parts) -> Response {
     })
 }
 
+/// For layers that do not look at what a client accepts.
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         self.answer(Form {

@@ -101,10 +101,10 @@ pub struct Driven {
     pub measurements: Option<Measurements>,
     /// What was wrong, one sentence each.
     pub violations: Vec<String>,
-    /// What the informer warned of.
-    pub informer_warnings: Vec<Warning>,
     /// What another implementation called itself; absent for the one of this repository.
     pub peer: Option<PeerIdentity>,
+    /// What the informer warned of.
+    pub informer_warnings: Vec<Warning>,
     /// Checksum of the churn as carried out.
     pub trace_checksum: String,
 }
@@ -116,8 +116,8 @@ impl Driven {
             extent: Extent::Cut,
             measurements: None,
             violations: Vec::new(),
-            informer_warnings: Vec::new(),
             peer: None,
+            informer_warnings: Vec::new(),
             trace_checksum: "none".to_owned(),
         }
     }
@@ -248,8 +248,8 @@ fn conclude(
         extent,
         measurements: logged.then_some(measurements),
         violations,
-        informer_warnings: Vec::new(),
         peer,
+        informer_warnings: Vec::new(),
         trace_checksum,
     })
 }

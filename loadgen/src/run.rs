@@ -269,10 +269,10 @@ pub(crate) fn blank_record(
 fn conclude(record: &mut RunRecord, driven: Driven) {
     record.outcome = driven.outcome();
     record.trace_checksum = driven.trace_checksum;
-    record.warnings = driven.informer_warnings;
     if let Some(peer) = driven.peer {
         record.implementation = format!("client-go {}, {}", peer.release, peer.go);
     }
+    record.warnings = driven.informer_warnings;
     if matches!(record.outcome, Outcome::Failed { .. }) {
         return;
     }

@@ -70,9 +70,10 @@ where
     }
 }
 
-/// Lets other tasks run, and lets another worker take this one over at once. Tokio's `yield_now` puts it aside until this worker
-/// has nothing else to do; if that is a handler that computes, its backlog would stay in the queue, where upstream has it in the listener.
-async fn let_others_run() {
+/// Lets other tasks run, and wakes another worker, which may take this one over at once. Tokio's `yield_now` puts it aside until
+/// this worker has nothing else to do; if that is a handler that computes, its backlog would stay in the queue, where upstream has
+/// it in the listener.
+pub(super) async fn let_others_run() {
     let mut yielded = false;
     poll_fn(|context| {
         if yielded {

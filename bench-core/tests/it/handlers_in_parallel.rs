@@ -221,3 +221,56 @@ async fn a_handler_that_computes_holds_up_neither_list_nor_events() {
         informer.stop().await;
     }
 }
+
+/// Computes, as [`Computing`] does, in its first resync, and says when.
+struct ComputingInResync(mpsc::Sender<()>, Computing);
+
+impl ResourceEventHandler<Object> for ComputingInResync {
+    async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {}
+    async fn on_update(&mut self, _: Arc<Object>, _: Arc<Object>) {
+        // Later resyncs are told to nobody.
+        let _ = self.0.send(());
+        self.1.compute();
+    }
+    async fn on_delete(&mut self, _: DeltaObject<Object>) {}
+}
+
+/// The worker that looks after timers and sockets may be the one on which resync, controller and handler run one after the other.
+/// Upstream's runtime takes the processor away from a handler that computes.
+#[test]
+fn a_handler_that_computes_holds_up_no_timer_and_no_socket() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("threads");
+    let (ticks, ticked) = mpsc::channel();
+    let (begins, began) = mpsc::channel();
+    let (computes, computing) = mpsc::channel();
+    let names: Vec<_> = (0..200).map(|index| format!("pod-{index}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let (informer, (server, _feed)) = (informer(QueueKind::AtomicFifo, 1), server(&names));
+    runtime.block_on(async {
+        let handler = ComputingInResync(begins, Computing(Mutex::new(computing)));
+        informer.add_event_handler(handler).expect("not stopped");
+        informer.start(server);
+        informer.wait_until_synced().await;
+    });
+    let mut ticking = JoinSet::new();
+    let tick = async move {
+        while ticks.send(()).is_ok() {
+            // Elapses.
+            let _ = timeout(Duration::from_millis(20), std::future::pending::<()>()).await;
+        }
+    };
+    ticking.spawn_on(tick, runtime.handle());
+    let limit = Duration::from_secs(10);
+    began.recv_timeout(limit).expect("a resync");
+    // Those of before.
+    while ticked.try_recv().is_ok() {}
+    for _ in 0..3 {
+        ticked.recv_timeout(limit).expect("the timers go on");
+    }
+    drop(computes);
+    runtime.block_on(informer.stop());
+}

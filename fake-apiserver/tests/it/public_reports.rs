@@ -1,6 +1,5 @@
-//! Faults that others' servers have had, each as a test of this one. By the numbers that the project gives to public reports:
-//! B03 (a delete between list and watch) and B21 (the edge of history) are in `watch_start`, B29 (slow watchers) in
-//! `watch_lifetime`, B48 (shutdown with open watches) in `socket`; the others are here.
+//! Faults that others' servers have had, each as a test of this one. A delete between list and watch and the edge of history are
+//! in `watch_start`, slow watchers in `watch_lifetime`, a shutdown with open watches in `socket`; the others are here.
 
 use std::collections::BTreeSet;
 

@@ -11,7 +11,7 @@ use bench_core::{
         ResourceEventHandler, RunningInformer, SharedInformer, SharedInformerSettings,
         index_by_namespace,
     },
-    list_watch::HttpListWatch,
+    list_watch::{HttpListWatch, RefusedWatches},
     measure::clock::MonotonicTime,
     workqueue::WorkQueue,
 };
@@ -66,6 +66,8 @@ struct Handler {
 pub(super) fn http_list_watch(settings: &DriveSettings) -> HttpListWatch<HttpClient, Object> {
     let client = Client::builder(TokioExecutor::new()).build_http();
     HttpListWatch::new(client, &settings.base_url, &settings.resource, None)
+        // As the reflector's settings: those of 0.27, whatever the queue.
+        .with_refused_watches(RefusedWatches::ByCode)
 }
 
 pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Result<OwnInformer> {

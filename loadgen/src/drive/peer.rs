@@ -5,7 +5,7 @@ use std::{path::Path, process::Stdio, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, anyhow, bail};
 use bench_core::{
-    cache::QueueLength,
+    cache::{QueueKind, QueueLength},
     measure::{clock::MonotonicTime, process::ResidentMemory},
 };
 use serde::{Deserialize, de::DeserializeOwned};
@@ -129,7 +129,11 @@ impl Peer {
         let known = self.identity().map_or(0, |identity| identity.known);
         let first: Observed = first.into();
         let waiting = first.listener.unwrap_or(0);
-        let limit = convergence_limit(settings, known, first.queue, waiting);
+        let queue = QueueLength {
+            whole: most_whole(settings, first.queue),
+            ..first.queue
+        };
+        let limit = convergence_limit(settings, known, queue, waiting);
         let began = MonotonicTime::now();
         // What was popped and has not reached a listener yet is nowhere counted, so idle twice, and nothing handled between.
         let mut idle_at = None;
@@ -181,6 +185,7 @@ impl From<Sample> for Observed {
                 keys: sample.queue_keys,
                 deltas: sample.queue_deltas,
                 in_process: sample.in_process,
+                whole: 0,
             },
             listener: sample.listener,
             live: sample.live,
@@ -188,6 +193,17 @@ impl From<Sample> for Observed {
             stale_keys: sample.stale,
         }
     }
+}
+
+/// How many whole resyncs may be waiting: no more than entries wait, and no more than there were.
+fn most_whole(settings: &DriveSettings, queue: QueueLength) -> u64 {
+    let (QueueKind::AtomicFifo, Some(period)) = (settings.queue, settings.resync_period) else {
+        return 0;
+    };
+    let measured = settings.warm_up + settings.window;
+    let resyncs = measured.as_nanos() / period.as_nanos().max(1) + 1;
+    let entries = queue.keys + queue.in_process;
+    entries.min(u64::try_from(resyncs).unwrap_or(u64::MAX))
 }
 
 fn settings_line(settings: &DriveSettings) -> String {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bench_core::{
     api::Object,
-    cache::{Indexer, QueueKind, QueueLength},
+    cache::{Indexer, QueueLength},
     measure::{
         clock::process_cpu_time,
         process::{ResidentMemory, resident_memory},
@@ -52,13 +52,7 @@ pub(super) fn convergence_limit(
     queue: QueueLength,
     waiting: u64,
 ) -> Duration {
-    let mut backlog = queue.deltas + waiting;
-    if let (QueueKind::AtomicFifo, Some(period)) = (settings.queue, settings.resync_period) {
-        let measured = settings.warm_up + settings.window;
-        let resyncs = measured.as_nanos() / period.as_nanos().max(1) + 1;
-        let entries = queue.keys + queue.in_process;
-        backlog += known * entries.min(u64::try_from(resyncs).unwrap_or(u64::MAX));
-    }
+    let backlog = queue.deltas + queue.whole * known + waiting;
     let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     Duration::from_secs(10).max(2 * settings.handler_cost.duration().saturating_mul(backlog))
 }

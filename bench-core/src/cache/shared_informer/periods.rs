@@ -84,7 +84,7 @@ impl ListenerPeriod {
     /// The time between two rounds in which the handler is due: the period rounded up to rounds, which come every
     /// `check_period`; zero is never.
     pub fn between_due_rounds(&self, check_period: Duration) -> Duration {
-        if self.effective.is_zero() || check_period.is_zero() {
+        if check_period.is_zero() {
             return Duration::ZERO;
         }
         let rounds = self.effective.as_nanos().div_ceil(check_period.as_nanos());
@@ -124,6 +124,15 @@ mod tests {
             .collect();
         assert_eq!(due, [4, 8]);
         assert_eq!(period.between_due_rounds(seconds(2)), seconds(4));
+    }
+
+    #[test]
+    fn a_shorter_check_period_arms_a_handler_anew() {
+        let mut period = ListenerPeriod::new(seconds(5), seconds(10), seconds(0));
+        assert_eq!(period.effective(), seconds(10));
+        period.recheck(seconds(2), seconds(3));
+        assert_eq!(period.effective(), seconds(5));
+        assert!(!period.ask(seconds(7)) && period.ask(seconds(8)));
     }
 
     #[test]

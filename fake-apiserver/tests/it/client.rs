@@ -113,22 +113,24 @@ impl Client {
     }
 
     pub(crate) async fn watch(&self, path: &str) -> Watch {
-        self.watch_as(path, "").await
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        self.open_watch(request).await
     }
 
     /// A WATCH as a client with this User-Agent.
     pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
-        self.watch_with(path, ("user-agent", user_agent)).await
+        let request = Request::get(path).header("user-agent", user_agent);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
     }
 
-    /// With an Accept header.
-    pub(crate) async fn watch_in(&self, path: &str, accept: &str) -> Watch {
-        self.watch_with(path, ("accept", accept)).await
+    /// A WATCH with an Accept header.
+    pub(crate) async fn watch_accepting(&self, path: &str, accept: &str) -> Watch {
+        let request = Request::get(path).header("accept", accept);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
     }
 
-    async fn watch_with(&self, path: &str, (name, value): (&str, &str)) -> Watch {
-        let request = Request::get(path).header(name, value);
-        let request = request.body(Body::empty()).unwrap();
+    async fn open_watch(&self, request: Request<Body>) -> Watch {
+        let path = request.uri().to_string();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");

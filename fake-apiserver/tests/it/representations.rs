@@ -116,7 +116,7 @@ async fn a_table_of_one_object_has_the_objects_version() {
 async fn a_watch_of_tables_names_the_columns_once() {
     let client = Client::with_pods(&["a/x"]);
     let mut watch = client
-        .watch_in(&format!("{PODS}?watch=1&allowWatchBookmarks=true"), TABLE)
+        .watch_accepting(&format!("{PODS}?watch=1&allowWatchBookmarks=true"), TABLE)
         .await;
     client.write(Update, "a/x");
     let mut events = Vec::new();
@@ -164,7 +164,7 @@ async fn metadata_alone_in_a_list_a_get_and_a_watch() {
     let one = client.get_as("/api/v1/namespaces/a/pods/x", METADATA).await;
     assert_eq!(one.text, item);
     let mut watch = client
-        .watch_in(&format!("{PODS}?watch=1&allowWatchBookmarks=1"), METADATA)
+        .watch_accepting(&format!("{PODS}?watch=1&allowWatchBookmarks=1"), METADATA)
         .await;
     assert_eq!(
         watch.next_line().await.unwrap(),

@@ -1,12 +1,6 @@
 //! From a configuration to a running server.
 
-use std::{
-    io,
-    net::SocketAddr,
-    path::PathBuf,
-    sync::{Arc, mpsc},
-    thread,
-};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use tokio::net::TcpListener;
 
@@ -18,8 +12,7 @@ use crate::{
     objects_file::{self, ObjectsFileError},
     profiles::Profile,
     serve_endpoint,
-    storage::{ResourceId, Storage, WriteError},
-    stored_object::ObjectDraft,
+    storage::{Storage, WriteError},
     tls::{TlsError, TlsIdentity},
     trace::{
         RecordError, Recording,
@@ -27,10 +20,6 @@ use crate::{
         replay::replay,
     },
 };
-
-/// Objects that are handed from one thread to the other at a time, and how many such batches may wait.
-const BATCH: usize = 256;
-const BATCHES_WAITING: usize = 8;
 
 /// The server did not start, or stopped on an error. The message is for whoever wrote the configuration.
 #[derive(Debug, thiserror::Error)]
@@ -182,8 +171,9 @@ fn load(config: &ServerConfig, trace: Option<&mut Trace>) -> Result<Arc<ApiServe
             ObjectSource::Profile { kind, count } => {
                 let profile = Profile::new(*kind);
                 let id = storage.register(&kind.resource());
-                let population = profile.population(*count, config.seed);
-                load_population(&mut storage, id, population)?;
+                for draft in profile.population(*count, config.seed) {
+                    storage.load(id, &draft).map_err(RunError::Collision)?;
+                }
                 makers.push(profile);
             }
         }
@@ -203,28 +193,4 @@ fn load(config: &ServerConfig, trace: Option<&mut Trace>) -> Result<Arc<ApiServe
         config.watch.clone(),
         config.seed,
     ))
-}
-
-/// Objects are made by one thread while another puts them in place: the two are about equal work.
-fn load_population(
-    storage: &mut Storage,
-    id: ResourceId,
-    mut population: impl Iterator<Item = ObjectDraft> + Send,
-) -> Result<(), RunError> {
-    let (made, received) = mpsc::sync_channel::<Vec<ObjectDraft>>(BATCHES_WAITING);
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            loop {
-                let batch: Vec<_> = population.by_ref().take(BATCH).collect();
-                // Nobody receives any more after an error.
-                if batch.is_empty() || made.send(batch).is_err() {
-                    return;
-                }
-            }
-        });
-        for draft in received.into_iter().flatten() {
-            storage.load(id, &draft).map_err(RunError::Collision)?;
-        }
-        Ok(())
-    })
 }

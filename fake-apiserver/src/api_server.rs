@@ -10,7 +10,7 @@ use std::{
 };
 
 use bench_core::{
-    api::{ObjectKey, Resource, Scope},
+    api::{ObjectKey, Scope},
     measure::clock::{MonotonicTime, process_cpu_time},
 };
 use parking_lot::Mutex;
@@ -22,9 +22,12 @@ use crate::{
     churn_driver::RunningChurn,
     config::{WatchConfig, WindowConfig},
     control::{ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind},
+    known_kinds,
     profiles::Profile,
     storage::{ResourceId, Storage, WriteError, resource_name},
+    stored_object::{ObjectDraft, StoredObject},
     watcher_registry::{WatcherId, WatcherRegistry},
+    write::{StoppingPod, Timestamp, load_namespaces, register_loaded},
 };
 
 /// A fake API server. Serve it with [`router`](crate::router) or [`serve`](crate::serve).
@@ -33,12 +36,13 @@ pub struct ApiServer {
     config: WatchConfig,
     started: Instant,
     state: Mutex<State>,
-    // One sender per resource, by ResourceId: the number of the next event.
-    heads: Vec<watch::Sender<u64>>,
+    started_at: jiff::Timestamp,
     revision: watch::Sender<u64>,
     // Counts the times that all watches were closed.
     closings: watch::Sender<u64>,
     shutdown: watch::Sender<ShutdownPhase>,
+    // Counts the pods that began to stop.
+    stops: watch::Sender<u64>,
     makers: Vec<Option<Profile>>,
     churn: Mutex<Option<RunningChurn>>,
     list_requests: AtomicU64,
@@ -56,8 +60,18 @@ pub(crate) enum ShutdownPhase {
 pub(crate) struct State {
     pub(crate) storage: Storage,
     pub(crate) watchers: WatcherRegistry,
+    // One sender per resource, by ResourceId: the number of the next event.
+    heads: Vec<watch::Sender<u64>>,
+    // Pods under deletion whose containers still run.
+    pub(crate) stopping: Vec<StoppingPod>,
     commits: Vec<Commit>,
     pub(crate) random: ChaCha12Rng,
+}
+
+/// Where a write comes from.
+struct Origin {
+    kind: WriteKind,
+    scheduled: MonotonicTime,
 }
 
 #[derive(Debug)]
@@ -70,7 +84,8 @@ struct Commit {
 }
 
 impl ApiServer {
-    /// Serves a loaded storage. Resources cannot be added later; those that Kubernetes always has are added here.
+    /// Serves a loaded storage. Resources that Kubernetes always has are added here, and so are the namespaces that it always has
+    /// and those of the loaded objects, all at version 1. Others come with a `CustomResourceDefinition`.
     ///
     /// `makers` make the objects that a churn creates; a resource without one gets copies of its existing objects.
     pub fn new(
@@ -79,14 +94,11 @@ impl ApiServer {
         config: WatchConfig,
         seed: u64,
     ) -> Arc<Self> {
-        for resource in [
-            Resource::pods(),
-            Resource::nodes(),
-            Resource::leases(),
-            Resource::configmaps(),
-        ] {
+        for resource in known_kinds::always_served() {
             storage.register(&resource);
         }
+        register_loaded(&mut storage);
+        load_namespaces(&mut storage);
         storage.compact();
         let mut makers_by_resource: Vec<Option<Profile>> = storage.stores().map(|_| None).collect();
         for maker in makers {
@@ -100,17 +112,20 @@ impl ApiServer {
         }
         let server = Self {
             started: Instant::now(),
-            heads: storage.stores().map(|_| watch::Sender::new(0)).collect(),
+            started_at: jiff::Timestamp::now(),
             revision: watch::Sender::new(storage.revision()),
             closings: watch::Sender::new(0),
             shutdown: watch::Sender::new(ShutdownPhase::Serving),
+            stops: watch::Sender::new(0),
             makers: makers_by_resource,
             churn: Mutex::new(None),
             list_requests: AtomicU64::new(0),
             watch_requests: AtomicU64::new(0),
             state: Mutex::new(State {
+                heads: storage.stores().map(|_| watch::Sender::new(0)).collect(),
                 storage,
                 watchers: WatcherRegistry::new(config.slow_watcher_budget),
+                stopping: Vec::new(),
                 commits: Vec::new(),
                 random: ChaCha12Rng::seed_from_u64(seed),
             }),
@@ -150,24 +165,68 @@ impl ApiServer {
             (Write::Create { .. }, Some(draft)) => storage.create(id, draft, now)?,
             (Write::Create { .. }, None) => unreachable!("a create has a draft"),
         };
-        let head = storage.store(id).cache().head();
-        state.watchers.event_recorded(id, head, now);
-        let committed = MonotonicTime::now();
-        let (kind, key) = (write.kind(), write.key().clone());
-        let commit = Commit {
-            resource_version,
-            kind,
-            key,
+        let origin = Origin {
+            kind: write.kind(),
             scheduled,
-            committed,
         };
-        let record = commit.record();
-        state.commits.push(commit);
-        // Senders are told inside the lock, so that the numbers they hold never fall.
-        self.heads[id.index()].send_replace(head);
+        let record = state.announce((id, write.key()), resource_version, &origin, now);
         self.revision.send_replace(resource_version);
         drop(state);
         Ok(record)
+    }
+
+    /// Commits a whole object in the place of one at version `expected`, or where none is. Watchers see it before this returns.
+    ///
+    /// # Errors
+    /// [`WriteError`] if the object is not as expected; nothing has changed then.
+    pub(crate) fn commit_object(
+        &self,
+        id: ResourceId,
+        draft: &ObjectDraft,
+        expected: Option<u64>,
+    ) -> Result<Arc<StoredObject>, WriteError> {
+        let kind = match expected {
+            Some(_) => WriteKind::Update,
+            None => WriteKind::Create,
+        };
+        self.commit_now((id, draft.key()), kind, |storage, now| {
+            storage.put(id, draft, expected, now)
+        })
+    }
+
+    /// Commits the removal of an object at version `expected`. Watchers see it before this returns.
+    ///
+    /// # Errors
+    /// [`WriteError`] if the object is not as expected; nothing has changed then.
+    pub(crate) fn commit_removal(
+        &self,
+        id: ResourceId,
+        key: &ObjectKey,
+        expected: u64,
+    ) -> Result<Arc<StoredObject>, WriteError> {
+        self.commit_now((id, key), WriteKind::Delete, |storage, now| {
+            storage.remove(id, key, expected, now)
+        })
+    }
+
+    fn commit_now(
+        &self,
+        (id, key): (ResourceId, &ObjectKey),
+        kind: WriteKind,
+        write: impl FnOnce(&mut Storage, Duration) -> Result<Arc<StoredObject>, WriteError>,
+    ) -> Result<Arc<StoredObject>, WriteError> {
+        let origin = Origin {
+            kind,
+            scheduled: MonotonicTime::now(),
+        };
+        let now = self.now();
+        let mut state = self.state.lock();
+        let object = write(&mut state.storage, now)?;
+        let resource_version = object.revision();
+        state.announce((id, key), resource_version, &origin, now);
+        self.revision.send_replace(resource_version);
+        drop(state);
+        Ok(object)
     }
 
     /// Writes since a version, oldest first; those of churn and of the control API alike.
@@ -268,7 +327,7 @@ impl ApiServer {
     }
 
     pub(crate) fn head_of(&self, id: ResourceId) -> watch::Receiver<u64> {
-        self.heads[id.index()].subscribe()
+        self.state.lock().heads[id.index()].subscribe()
     }
 
     pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
@@ -283,6 +342,16 @@ impl ApiServer {
         self.shutdown.subscribe()
     }
 
+    pub(crate) fn stopping_pods(&self) -> watch::Receiver<u64> {
+        self.stops.subscribe()
+    }
+
+    /// Notes a pod that is to be removed when its containers have stopped.
+    pub(crate) fn note_stopping(&self, pod: StoppingPod) {
+        self.state.lock().stopping.push(pod);
+        self.stops.send_modify(|count| *count += 1);
+    }
+
     pub(crate) fn count_list(&self) {
         self.list_requests.fetch_add(1, Ordering::Relaxed);
     }
@@ -293,7 +362,14 @@ impl ApiServer {
 
     /// What makes new objects of a resource, if it came from a profile.
     pub(crate) fn maker(&self, id: ResourceId) -> Option<&Profile> {
-        self.makers[id.index()].as_ref()
+        self.makers.get(id.index())?.as_ref()
+    }
+
+    /// The time of the calendar, which goes on from the server's start as the runtime's clock does.
+    pub(crate) fn calendar_time(&self) -> Timestamp {
+        let seconds = self.started_at.as_second();
+        let since = i64::try_from(self.now().as_secs()).unwrap_or(i64::MAX);
+        Timestamp::from_unix_seconds(seconds.saturating_add(since))
     }
 
     pub(crate) fn close_watcher(&self, id: WatcherId) {
@@ -330,6 +406,39 @@ pub enum StartChurnError {
     /// The system gives no thread.
     #[error("cannot start the churn's thread")]
     Thread(#[from] std::io::Error),
+}
+
+impl State {
+    /// Gives each resource that is new its sender.
+    pub(crate) fn complete_heads(&mut self) {
+        while self.heads.len() < self.storage.len() {
+            self.heads.push(watch::Sender::new(0));
+        }
+    }
+
+    /// Notes a write that the storage has done, and wakes its watchers: inside the lock, so that the numbers that they are told
+    /// never fall.
+    fn announce(
+        &mut self,
+        (id, key): (ResourceId, &ObjectKey),
+        resource_version: u64,
+        origin: &Origin,
+        now: Duration,
+    ) -> CommitRecord {
+        let head = self.storage.store(id).cache().head();
+        self.watchers.event_recorded(id, head, now);
+        let commit = Commit {
+            resource_version,
+            kind: origin.kind,
+            key: key.clone(),
+            scheduled: origin.scheduled,
+            committed: MonotonicTime::now(),
+        };
+        let record = commit.record();
+        self.commits.push(commit);
+        self.heads[id.index()].send_replace(head);
+        record
+    }
 }
 
 impl Commit {

@@ -86,7 +86,7 @@ fn resource_list(resources: &[Resource], group: &str, version: &str) -> Option<S
                 "singularName": resource.kind.to_lowercase(),
                 "namespaced": resource.scope == Scope::Namespaced,
                 "kind": resource.kind,
-                "verbs": ["get", "list", "watch"],
+                "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
             })
         })
         .collect();

@@ -29,7 +29,8 @@
 //! # }
 //! ```
 //!
-//! Deliberately absent: authentication, writes by Kubernetes' own verbs, selectors (refused, never ignored), protobuf.
+//! Deliberately absent: authentication, selectors (refused, never ignored), protobuf; of the cluster behind a server: scheduler,
+//! controllers, garbage collector.
 
 mod api_server;
 pub mod churn;
@@ -38,6 +39,7 @@ pub mod config;
 mod continue_token;
 pub mod control;
 mod control_routes;
+mod custom_kind;
 mod discovery;
 pub mod failure;
 mod known_kinds;
@@ -49,6 +51,7 @@ pub mod profiles;
 pub mod query;
 mod routes;
 mod run;
+mod schema;
 mod serve;
 pub mod storage;
 pub mod stored_object;
@@ -56,6 +59,7 @@ pub mod watch;
 pub mod watch_cache;
 mod watch_stream;
 pub mod watcher_registry;
+mod write;
 mod write_request;
 
 pub use api_server::{ApiServer, StartChurnError};

@@ -101,12 +101,26 @@ impl RequestedVersion {
     }
 }
 
-fn boolean(value: &str) -> bool {
+/// Names and values of a query string, decoded, in order.
+///
+/// # Errors
+/// 400 for a broken escape.
+pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(name)?, decode(value)?))
+        })
+        .collect()
+}
+
+pub(crate) fn boolean(value: &str) -> bool {
     value != "0" && !value.eq_ignore_ascii_case("false")
 }
 
 /// A signed 64-bit decimal; empty counts as 0.
-fn integer(value: &str) -> Result<i64, Failure> {
+pub(crate) fn integer(value: &str) -> Result<i64, Failure> {
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
     if value.is_empty() {
         return Ok(0);

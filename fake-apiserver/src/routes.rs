@@ -28,6 +28,7 @@ use crate::{
     storage::ResourceId,
     watch::WatchRequest,
     watch_stream::{OpenWatch, error_body, watch_body},
+    write,
 };
 
 /// The server as a tower service: in process with `oneshot`, over TCP with [`serve`](crate::serve).
@@ -57,14 +58,14 @@ enum Target {
 }
 
 async fn kubernetes(State(server): State<Arc<ApiServer>>, request: Request) -> Response {
-    let (request, _unread_body) = request.into_parts();
-    match answer(&server, &request).await {
+    let (request, body) = request.into_parts();
+    match answer(&server, &request, body).await {
         Ok(response) => response,
         Err(failure) => failure.into_response(),
     }
 }
 
-async fn answer(server: &Arc<ApiServer>, request: &Parts) -> Result<Response, Failure> {
+async fn answer(server: &Arc<ApiServer>, request: &Parts, body: Body) -> Result<Response, Failure> {
     let path = request.uri.path();
     if let Some(document) = discovery::document(server, path) {
         return Ok(json_answer(document));
@@ -72,13 +73,16 @@ async fn answer(server: &Arc<ApiServer>, request: &Parts) -> Result<Response, Fa
     let Some(segments) = resource_segments(server, path) else {
         return Ok((StatusCode::NOT_FOUND, "404 page not found\n").into_response());
     };
-    let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
-    if request.method != Method::GET {
-        return Err(Failure::method_not_allowed());
-    }
     if !accepts_json(&request.headers) {
         return Err(Failure::not_acceptable());
     }
+    if !matches!(request.method, Method::GET | Method::HEAD) {
+        return write::answer(server, request, &segments, body).await;
+    }
+    if let Some(part) = write::get_part(server, &segments) {
+        return part;
+    }
+    let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
     let query = Query::try_parse(request.uri.query().unwrap_or(""))?;
     match target {
         Target::Named {

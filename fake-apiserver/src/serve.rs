@@ -32,6 +32,10 @@ pub async fn serve(
     let service = router(Arc::clone(&server));
     let stopping = watch::Sender::new(ShutdownPhase::Serving);
     let mut connections = JoinSet::new();
+    // Ended with this function: it has no end of its own.
+    let mut attendants = JoinSet::new();
+    let attended = Arc::clone(&server);
+    attendants.spawn(async move { attended.stop_pods().await });
     let mut shutdown_requests = server.shutdown_requests();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {

@@ -1,31 +1,36 @@
 //! The server's state, shared by requests and the churn thread.
 
+mod committing;
+
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use bench_core::{
-    api::{ObjectKey, Scope},
-    measure::clock::{MonotonicTime, process_cpu_time},
+    api::{ObjectKey, Resource, Scope},
+    measure::clock::process_cpu_time,
 };
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
 use tokio::{sync::watch, time::Instant};
 
+use self::committing::Commit;
 use crate::{
-    churn::{ChurnError, Write},
+    authentication::BearerToken,
+    churn::ChurnError,
     churn_driver::RunningChurn,
     config::{WatchConfig, WindowConfig},
-    control::{ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind},
+    control::{ChurnRequest, ChurnSummary, ResourceState, ServerState},
+    fault::{FaultDriver, follow_timeline, script::FaultScript},
     known_kinds,
+    metrics::Metrics,
     profiles::Profile,
-    storage::{ResourceId, Storage, WriteError, resource_name},
-    stored_object::{ObjectDraft, StoredObject},
+    storage::{ResourceId, Storage, resource_name},
     watcher_registry::{WatcherId, WatcherRegistry},
     write::{StoppingPod, Timestamp, load_namespaces, register_loaded},
 };
@@ -45,6 +50,11 @@ pub struct ApiServer {
     stops: watch::Sender<u64>,
     makers: Vec<Option<Profile>>,
     churn: Mutex<Option<RunningChurn>>,
+    // The history that is kept when no fault script sets another.
+    window: WindowConfig,
+    faults: FaultDriver,
+    metrics: Metrics,
+    token: OnceLock<BearerToken>,
     list_requests: AtomicU64,
     watch_requests: AtomicU64,
 }
@@ -66,21 +76,6 @@ pub(crate) struct State {
     pub(crate) stopping: Vec<StoppingPod>,
     commits: Vec<Commit>,
     pub(crate) random: ChaCha12Rng,
-}
-
-/// Where a write comes from.
-struct Origin {
-    kind: WriteKind,
-    scheduled: MonotonicTime,
-}
-
-#[derive(Debug)]
-struct Commit {
-    resource_version: u64,
-    kind: WriteKind,
-    key: ObjectKey,
-    scheduled: MonotonicTime,
-    committed: MonotonicTime,
 }
 
 impl ApiServer {
@@ -119,6 +114,10 @@ impl ApiServer {
             stops: watch::Sender::new(0),
             makers: makers_by_resource,
             churn: Mutex::new(None),
+            window: storage.window(),
+            faults: FaultDriver::new(seed),
+            metrics: Metrics::new(),
+            token: OnceLock::new(),
             list_requests: AtomicU64::new(0),
             watch_requests: AtomicU64::new(0),
             state: Mutex::new(State {
@@ -138,104 +137,6 @@ impl ApiServer {
     pub fn empty(seed: u64) -> Arc<Self> {
         let storage = Storage::new(WindowConfig::kube_apiserver());
         Self::new(storage, Vec::new(), WatchConfig::kube_apiserver(), seed)
-    }
-
-    /// Commits one write, which was due at `scheduled`. Watchers see it before this returns.
-    ///
-    /// # Errors
-    /// [`WriteError`] if the object is not as the write expects it; nothing has changed then.
-    pub fn commit(
-        &self,
-        id: ResourceId,
-        write: &Write,
-        scheduled: MonotonicTime,
-    ) -> Result<CommitRecord, WriteError> {
-        let draft = match write {
-            Write::Create { key, uid, sibling } => {
-                Some(self.make_object(id, key, *uid, sibling.as_ref()))
-            }
-            Write::Update { .. } | Write::Delete { .. } => None,
-        };
-        let now = self.now();
-        let mut state = self.state.lock();
-        let storage = &mut state.storage;
-        let resource_version = match (write, &draft) {
-            (Write::Update { key }, _) => storage.update(id, key, now)?,
-            (Write::Delete { key }, _) => storage.delete(id, key, now)?,
-            (Write::Create { .. }, Some(draft)) => storage.create(id, draft, now)?,
-            (Write::Create { .. }, None) => unreachable!("a create has a draft"),
-        };
-        let origin = Origin {
-            kind: write.kind(),
-            scheduled,
-        };
-        let record = state.announce((id, write.key()), resource_version, &origin, now);
-        self.revision.send_replace(resource_version);
-        drop(state);
-        Ok(record)
-    }
-
-    /// Commits a whole object in the place of one at version `expected`, or where none is. Watchers see it before this returns.
-    ///
-    /// # Errors
-    /// [`WriteError`] if the object is not as expected; nothing has changed then.
-    pub(crate) fn commit_object(
-        &self,
-        id: ResourceId,
-        draft: &ObjectDraft,
-        expected: Option<u64>,
-    ) -> Result<Arc<StoredObject>, WriteError> {
-        let kind = match expected {
-            Some(_) => WriteKind::Update,
-            None => WriteKind::Create,
-        };
-        self.commit_now((id, draft.key()), kind, |storage, now| {
-            storage.put(id, draft, expected, now)
-        })
-    }
-
-    /// Commits the removal of an object at version `expected`. Watchers see it before this returns.
-    ///
-    /// # Errors
-    /// [`WriteError`] if the object is not as expected; nothing has changed then.
-    pub(crate) fn commit_removal(
-        &self,
-        id: ResourceId,
-        key: &ObjectKey,
-        expected: u64,
-    ) -> Result<Arc<StoredObject>, WriteError> {
-        self.commit_now((id, key), WriteKind::Delete, |storage, now| {
-            storage.remove(id, key, expected, now)
-        })
-    }
-
-    fn commit_now(
-        &self,
-        (id, key): (ResourceId, &ObjectKey),
-        kind: WriteKind,
-        write: impl FnOnce(&mut Storage, Duration) -> Result<Arc<StoredObject>, WriteError>,
-    ) -> Result<Arc<StoredObject>, WriteError> {
-        let origin = Origin {
-            kind,
-            scheduled: MonotonicTime::now(),
-        };
-        let now = self.now();
-        let mut state = self.state.lock();
-        let object = write(&mut state.storage, now)?;
-        let resource_version = object.revision();
-        state.announce((id, key), resource_version, &origin, now);
-        self.revision.send_replace(resource_version);
-        drop(state);
-        Ok(object)
-    }
-
-    /// Writes since a version, oldest first; those of churn and of the control API alike.
-    pub fn commits_since(&self, resource_version: u64) -> Vec<CommitRecord> {
-        let state = self.state.lock();
-        let first = state
-            .commits
-            .partition_point(|commit| commit.resource_version <= resource_version);
-        state.commits[first..].iter().map(Commit::record).collect()
     }
 
     /// Starts a churn on a thread of its own.
@@ -271,6 +172,47 @@ impl ApiServer {
     /// Forgets the history: older versions are expired from now on. Open watches that lag behind end.
     pub fn compact(&self) {
         self.state.lock().storage.compact();
+    }
+
+    /// Lets in, from now on, only requests that bear this token; public paths stay public. The first token stays.
+    pub fn require_token(&self, token: BearerToken) {
+        // A second token is ignored, as documented.
+        let _ = self.token.set(token);
+    }
+
+    pub(crate) fn required_token(&self) -> Option<&BearerToken> {
+        self.token.get()
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Puts a fault script in force from now on, in place of the one before, or ends all faults. Its timeline needs
+    /// [`follow_fault_timeline`](Self::follow_fault_timeline), which [`serve`](crate::serve) calls.
+    pub fn set_faults(&self, script: Option<&FaultScript>) {
+        let history = script.and_then(|script| script.limits.history_events);
+        let window = history.map_or(self.window, |events| {
+            WindowConfig::fixed(usize::try_from(events).unwrap_or(usize::MAX))
+        });
+        self.state.lock().storage.set_window(window);
+        self.faults.replace(script, self.now());
+    }
+
+    /// Carries out the timeline of whatever fault script is in force, and never ends. Cancel safe.
+    pub async fn follow_fault_timeline(self: Arc<Self>) {
+        match follow_timeline(self).await {}
+    }
+
+    /// Lets the version counter fall, as when a cluster is restored from a copy: every object keeps content and uid and gets a
+    /// low version, the history and the commit records are empty, and every open watch ends.
+    pub fn reset_versions(&self) {
+        let mut state = self.state.lock();
+        state.storage.renumber();
+        state.commits.clear();
+        self.revision.send_replace(state.storage.revision());
+        // Inside the lock, so that no watch goes on from an old version.
+        self.close_watches();
     }
 
     /// Asks whoever serves to stop.
@@ -324,6 +266,29 @@ impl ApiServer {
     /// Time since the server's start.
     pub(crate) fn now(&self) -> Duration {
         Instant::now().saturating_duration_since(self.started)
+    }
+
+    /// The instant of a time since the server's start.
+    pub(crate) fn instant_of(&self, time: Duration) -> Instant {
+        self.started + time
+    }
+
+    pub(crate) fn faults(&self) -> &FaultDriver {
+        &self.faults
+    }
+
+    /// How many events a watch of a resource may lag behind.
+    pub(crate) fn watch_buffer(&self, resource: &Resource) -> u64 {
+        let set_by_script = self.faults.watch_buffer();
+        set_by_script.unwrap_or_else(|| self.config.buffer.events(resource))
+    }
+
+    /// Completes when the server was asked to stop, however long ago.
+    pub(crate) async fn stop_requested(requests: &mut watch::Receiver<ShutdownPhase>) {
+        // An error would mean that the server is gone.
+        let _ = requests
+            .wait_for(|phase| *phase == ShutdownPhase::Requested)
+            .await;
     }
 
     pub(crate) fn head_of(&self, id: ResourceId) -> watch::Receiver<u64> {
@@ -413,42 +378,6 @@ impl State {
     pub(crate) fn complete_heads(&mut self) {
         while self.heads.len() < self.storage.len() {
             self.heads.push(watch::Sender::new(0));
-        }
-    }
-
-    /// Notes a write that the storage has done, and wakes its watchers: inside the lock, so that the numbers that they are told
-    /// never fall.
-    fn announce(
-        &mut self,
-        (id, key): (ResourceId, &ObjectKey),
-        resource_version: u64,
-        origin: &Origin,
-        now: Duration,
-    ) -> CommitRecord {
-        let head = self.storage.store(id).cache().head();
-        self.watchers.event_recorded(id, head, now);
-        let commit = Commit {
-            resource_version,
-            kind: origin.kind,
-            key: key.clone(),
-            scheduled: origin.scheduled,
-            committed: MonotonicTime::now(),
-        };
-        let record = commit.record();
-        self.commits.push(commit);
-        self.heads[id.index()].send_replace(head);
-        record
-    }
-}
-
-impl Commit {
-    fn record(&self) -> CommitRecord {
-        CommitRecord {
-            resource_version: self.resource_version,
-            kind: self.kind,
-            key: self.key.as_str().to_owned(),
-            scheduled_ns: self.scheduled.nanoseconds,
-            committed_ns: self.committed.nanoseconds,
         }
     }
 }

@@ -4,7 +4,10 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use bench_core::api::Resource;
 
-use crate::{control::ChurnRequest, profiles::ProfileKind};
+use crate::{
+    BearerToken, control::ChurnRequest, fault::script::FaultScript, profiles::ProfileKind,
+    trace::replay::Pace,
+};
 
 /// Everything that [`run`](crate::run) needs to know.
 #[derive(Debug, Clone)]
@@ -23,6 +26,20 @@ pub struct ServerConfig {
     pub watch: WatchConfig,
     /// A churn that runs from the start.
     pub churn: Option<ChurnRequest>,
+    /// Whether connections are encrypted.
+    pub transport: Transport,
+    /// What connections may cost.
+    pub limits: ConnectionLimits,
+    /// What every request must bear.
+    pub token: Option<BearerToken>,
+    /// Where to write a kubeconfig that leads to this server, readable by its owner alone.
+    pub kubeconfig_out: Option<PathBuf>,
+    /// Where to write what happens.
+    pub record: Option<PathBuf>,
+    /// What is to happen.
+    pub replay: Option<Replay>,
+    /// Faults that strike from the start.
+    pub faults: Option<FaultScript>,
 }
 
 impl ServerConfig {
@@ -36,6 +53,57 @@ impl ServerConfig {
             window: WindowConfig::kube_apiserver(),
             watch: WatchConfig::kube_apiserver(),
             churn: None,
+            transport: Transport::Plain,
+            limits: ConnectionLimits::usual(),
+            token: None,
+            kubeconfig_out: None,
+            record: None,
+            replay: None,
+            faults: None,
+        }
+    }
+}
+
+/// Whether connections are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// HTTP/1.1 in the clear.
+    Plain,
+    /// TLS with a certificate of the server's own, HTTP/2 and HTTP/1.1.
+    Tls,
+}
+
+/// A trace to be done from when the server listens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// Its file.
+    pub path: PathBuf,
+    /// How fast.
+    pub pace: Pace,
+}
+
+/// What connections may cost. Values are those of a kube-apiserver where it has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Connections at a time; more wait in the system's queue.
+    pub connections: usize,
+    /// Bytes of a request's head, and of unsent answers that are buffered in HTTP/1.1.
+    pub header_bytes: usize,
+    /// How long a TLS handshake, the head of a request or the wait for a next one may take.
+    pub header_time: Duration,
+    /// Bytes of a request's body.
+    pub body_bytes: usize,
+}
+
+impl ConnectionLimits {
+    /// 10,000 connections, heads as large as hyper takes them by itself (408 KiB) within 32 s (`ReadHeaderTimeout` in apiserver's
+    /// `pkg/server/secure_serving.go`), bodies of 3 MiB (`MaxRequestBodyBytes` in its `pkg/server/config.go`).
+    pub fn usual() -> Self {
+        Self {
+            connections: 10_000,
+            header_bytes: 408 * 1024,
+            header_time: Duration::from_secs(32),
+            body_bytes: 3 * 1024 * 1024,
         }
     }
 }

@@ -9,6 +9,9 @@
 //! | `GET state` | | [`ServerState`] |
 //! | `POST close-watches` | | 204: every open watch ends cleanly |
 //! | `POST compact` | | 204: versions before the present one are expired |
+//! | `PUT faults` | a [script](crate::fault), YAML or JSON | 204: it is in force in place of the one before; 400 |
+//! | `GET faults` | | a list of [`RuleCount`](crate::fault::plan::RuleCount), in the script's order |
+//! | `DELETE faults` | | 204: no faults from now on |
 //! | `POST shutdown` | | 202: as a signal would |
 //!
 //! A request that cannot be done is answered with 400, 404 or 409 and a [`ControlError`].

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::{
     ApiServer, RequestedWriteError, StartChurnError,
     control::{ChurnRequest, ControlError, WriteRequest},
+    fault,
     storage::WriteError,
 };
 
@@ -32,6 +33,7 @@ pub(crate) fn routes() -> Router<Arc<ApiServer>> {
         .route("/close-watches", post(close_watches))
         .route("/compact", post(compact))
         .route("/shutdown", post(shutdown))
+        .merge(fault::routes())
 }
 
 #[derive(Deserialize)]

@@ -2,6 +2,8 @@
 
 use bench_core::api::{Status, StatusCause, StatusDetails};
 
+use crate::accept::Delivery;
+
 /// An error answer: its code is that of the status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -105,6 +107,17 @@ impl Failure {
         Self::new(status)
     }
 
+    /// In the words of apiserver's `pkg/endpoints/filters/authentication.go`.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(Status::failure(401, "Unauthorized", "Unauthorized"))
+    }
+
+    /// A body over the limit, as `NewRequestEntityTooLargeError` words it.
+    pub(crate) fn body_too_large(limit: usize) -> Self {
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(Status::failure(413, "RequestEntityTooLarge", message))
+    }
+
     pub(crate) fn resource_not_found() -> Self {
         Self::from_router(
             404,
@@ -121,8 +134,21 @@ impl Failure {
         )
     }
 
-    pub(crate) fn not_acceptable() -> Self {
-        let message = "only the following media types are accepted: application/json";
+    /// No clause of Accept can be met. Without protobuf, which a kube-apiserver names as well.
+    pub(crate) fn not_acceptable(delivery: Delivery) -> Self {
+        let message = match delivery {
+            Delivery::Single => {
+                "only the following media types are accepted: application/json, application/yaml"
+            }
+            Delivery::Stream => {
+                "only the following media types are accepted: application/json;stream=watch"
+            }
+        };
+        Self::new(Status::failure(406, "NotAcceptable", message))
+    }
+
+    /// A transformation that does not fit what was asked for.
+    pub(crate) fn no_such_form(message: String) -> Self {
         Self::new(Status::failure(406, "NotAcceptable", message))
     }
 

@@ -9,6 +9,7 @@ use crate::{
     continue_token::{ContinueToken, TokenVersion},
     failure::{Failure, InvalidOption},
     query::{Query, RequestedVersion},
+    selectors::Selectors,
     storage::{ResourceId, Storage},
     stored_object::StoredObject,
     watch_cache::Objects,
@@ -154,15 +155,26 @@ impl ListRequest {
     }
 
     /// Cuts the page out of a snapshot. An empty `namespace` means all.
-    pub fn page(&self, snapshot: &Snapshot, namespace: &str) -> Page {
+    ///
+    /// Selectors are applied before the limit. With them the number of remaining objects is not counted, and the last page may
+    /// turn out to be empty, as on real servers.
+    pub fn page(&self, snapshot: &Snapshot, namespace: &str, selectors: &Selectors) -> Page {
         let after = self.after.as_ref().map(|after| full_key(namespace, after));
         let mut objects = range(&snapshot.objects, namespace, after.as_deref());
+        let selected = objects
+            .by_ref()
+            .filter(|(key, object)| selectors.matches(key, object));
         let items: Vec<_> = match self.limit {
-            Some(limit) => objects.by_ref().take(limit).collect(),
-            None => objects.by_ref().collect(),
+            Some(limit) => selected.take(limit).collect(),
+            None => selected.collect(),
         };
-        let remaining = objects.count();
-        let last = items.last().filter(|_| remaining > 0);
+        let (has_more, remaining) = if selectors.is_everything() {
+            let remaining = objects.count();
+            (remaining > 0, (remaining > 0).then_some(remaining))
+        } else {
+            (objects.next().is_some(), None)
+        };
+        let last = items.last().filter(|_| has_more);
         let continue_token = last.map(|(key, _)| {
             let version = TokenVersion::At(snapshot.revision);
             let after = if namespace.is_empty() {
@@ -183,7 +195,7 @@ impl ListRequest {
                 .map(|(_, object)| Arc::clone(object))
                 .collect(),
             continue_token,
-            remaining: (remaining > 0).then_some(remaining),
+            remaining,
         }
     }
 }
@@ -228,35 +240,34 @@ fn full_key(namespace: &str, relative: &str) -> String {
 
 fn invalid_options(query: &Query) -> Vec<InvalidOption> {
     let version_match = &*query.resource_version_match;
-    let mut problems = Vec::new();
-    if query.send_initial_events.is_some() {
-        problems.push(InvalidOption::forbidden(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for list",
-        ));
-    }
-    if version_match.is_empty() {
-        return problems;
-    }
     let field = "resourceVersionMatch";
-    if query.resource_version.is_empty() {
-        problems.push(InvalidOption::forbidden(
-            field,
-            "a match needs a resourceVersion",
-        ));
+    let mut problems = Vec::new();
+    let mut forbid = |field, why| problems.push(InvalidOption::forbidden(field, why));
+    if !version_match.is_empty() {
+        if query.resource_version.is_empty() {
+            forbid(
+                field,
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            );
+        }
+        if !query.continue_token.is_empty() {
+            forbid(
+                field,
+                "resourceVersionMatch is forbidden when continue is provided",
+            );
+        }
+        if version_match == "Exact" && query.resource_version == "0" {
+            forbid(
+                field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            );
+        }
+        let supported = r#""Exact", "NotOlderThan", """#;
+        problems.extend(query.match_other_than(&["Exact", "NotOlderThan"], supported));
     }
-    if !query.continue_token.is_empty() {
-        problems.push(InvalidOption::forbidden(
-            field,
-            "a match cannot go with continue",
-        ));
-    }
-    problems.extend(query.unsupported_match());
-    if version_match == "Exact" && query.resource_version == "0" {
-        problems.push(InvalidOption::forbidden(
-            field,
-            "an exact match cannot be of resourceVersion \"0\"",
-        ));
+    if query.send_initial_events.is_some() {
+        let why = "sendInitialEvents is forbidden for list";
+        problems.push(InvalidOption::forbidden("sendInitialEvents", why));
     }
     problems
 }

@@ -1,70 +1,67 @@
 //! The bytes of a list, written as they are sent.
 
-use std::{fmt::Write as _, sync::Arc, vec};
+use std::{sync::Arc, vec};
 
-use axum::body::Body;
 use bench_core::api::Resource;
 use bytes::Bytes;
-use futures_util::stream;
 
-use crate::{list::Page, storage::ItemForm, stored_object::StoredObject};
+use crate::{
+    list::Page,
+    representation::{ListMetadata, Representation},
+    storage::ItemForm,
+    stored_object::StoredObject,
+};
 
-const CHUNK_SIZE_BYTES: usize = 256 * 1024;
+pub(crate) const CHUNK_SIZE_BYTES: usize = 256 * 1024;
 const END: &[u8] = b"]}\n";
 
-/// The body of a list and its exact length.
-pub(crate) fn list_body(resource: &Resource, form: ItemForm, page: Page) -> (Body, usize) {
-    let head = head(resource, &page).into_bytes();
-    let commas = page.items.len().saturating_sub(1);
-    let items: usize = page
-        .items
-        .iter()
-        .map(|object| item_length(form, object))
-        .sum();
-    let length = head.len() + items + commas + END.len();
-    let mut writer = ListWriter {
-        form,
-        items: page.items.into_iter(),
-        head: Some(head),
-    };
-    let body = if length <= CHUNK_SIZE_BYTES {
-        Body::from(writer.next().expect("a list has at least its head"))
-    } else {
-        Body::from_stream(stream::iter(writer.map(Ok::<_, std::convert::Infallible>)))
-    };
-    (body, length)
+/// How the items of a list are written.
+#[derive(Debug)]
+pub(crate) struct ListForm {
+    pub(crate) item_form: ItemForm,
+    pub(crate) representation: Representation,
+    /// Seconds since 1970.
+    pub(crate) now: i64,
 }
 
-fn head(resource: &Resource, page: &Page) -> String {
-    let mut head = format!(
-        r#"{{"kind":"{}List","apiVersion":"{}","metadata":{{"resourceVersion":"{}""#,
-        resource.kind,
-        resource.api_version(),
-        page.revision
-    );
-    if let Some(token) = &page.continue_token {
-        write!(head, r#","continue":"{token}""#).expect("writing to a String cannot fail");
-    }
-    if let Some(remaining) = page.remaining {
-        write!(head, r#","remainingItemCount":{remaining}"#)
-            .expect("writing to a String cannot fail");
-    }
-    head.push_str(r#"},"items":["#);
-    head
-}
-
-fn item_length(form: ItemForm, object: &StoredObject) -> usize {
-    match form {
-        ItemForm::Typed => object.json().len(),
-        ItemForm::Untyped => object.untyped_json_tail().len() + 1,
-    }
-}
-
-struct ListWriter {
-    form: ItemForm,
+/// The chunks of a list.
+#[derive(Debug)]
+pub(crate) struct ListWriter {
+    form: ListForm,
     items: vec::IntoIter<Arc<StoredObject>>,
     // Taken by the first chunk; the chunk that ends the list empties `items`.
     head: Option<Vec<u8>>,
+    length: Option<usize>,
+}
+
+impl ListWriter {
+    pub(crate) fn new(resource: &Resource, form: ListForm, page: Page) -> Self {
+        let metadata = ListMetadata {
+            resource_version: page.revision.to_string(),
+            continue_token: page.continue_token,
+            remaining: page.remaining,
+        };
+        let mut head = Vec::new();
+        form.representation
+            .write_list_head(resource, &metadata, &mut head);
+        let commas = page.items.len().saturating_sub(1);
+        let items: Option<usize> = page
+            .items
+            .iter()
+            .map(|object| form.representation.item_length(form.item_form, object))
+            .sum();
+        Self {
+            length: items.map(|items| head.len() + items + commas + END.len()),
+            form,
+            items: page.items.into_iter(),
+            head: Some(head),
+        }
+    }
+
+    /// The length of all chunks together, where it is known before they are written.
+    pub(crate) fn length(&self) -> Option<usize> {
+        self.length
+    }
 }
 
 impl Iterator for ListWriter {
@@ -76,19 +73,18 @@ impl Iterator for ListWriter {
             return None;
         }
         let mut chunk = self.head.take().unwrap_or_default();
+        let ListForm {
+            item_form,
+            representation,
+            now,
+        } = &self.form;
         let mut comma = !first;
         for object in self.items.by_ref() {
             if comma {
                 chunk.push(b',');
             }
             comma = true;
-            match self.form {
-                ItemForm::Typed => chunk.extend_from_slice(object.json()),
-                ItemForm::Untyped => {
-                    chunk.push(b'{');
-                    chunk.extend_from_slice(object.untyped_json_tail());
-                }
-            }
+            representation.write_item(*item_form, &object, *now, &mut chunk);
             if chunk.len() >= CHUNK_SIZE_BYTES {
                 break;
             }

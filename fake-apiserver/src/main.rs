@@ -1,15 +1,24 @@
 //! The command line of the fake API server.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode, str::FromStr};
+use std::{
+    fs, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    str::FromStr,
+    time::Duration,
+};
 
 use bench_core::api::{Resource, Scope};
 use clap::Parser;
 use fake_apiserver::{
-    RunError,
-    config::{ObjectSource, ServerConfig},
+    BearerToken, TokenError,
+    config::{ConnectionLimits, ObjectSource, Replay, ServerConfig, Transport},
     control::{Arrivals, ChurnMix, ChurnRequest, KeyChoice},
+    fault::script::{FaultScript, ScriptError},
     profiles::ProfileKind,
     run,
+    trace::replay::Pace,
 };
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -47,6 +56,33 @@ struct Arguments {
     /// Decides everything that is random.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Encrypt with a certificate of this process's own, and speak HTTP/2.
+    #[arg(long)]
+    tls: bool,
+    /// Write a kubeconfig that leads to this server: mode 0600, with certificate and token.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig_out: Option<PathBuf>,
+    /// Ask for the bearer token in this file; if there is none, it is made with a random one and mode 0600.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Connections at a time.
+    #[arg(long, value_name = "N", default_value_t = ConnectionLimits::usual().connections, value_parser = at_least_one)]
+    max_connections: usize,
+    /// Write every event to this file: a trace.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Do again what a trace says: one of --record, or of kubectl get -w --output-watch-events -o json.
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// How many times as fast.
+    #[arg(long, value_name = "FACTOR", default_value = "1", requires = "replay", value_parser = factor)]
+    replay_speed: f64,
+    /// Events per second of a trace that has no times, such as 20/s.
+    #[arg(long, value_name = "RATE", default_value = "10/s", requires = "replay")]
+    replay_rate: Rate,
+    /// Faults on a script: YAML, as the documentation of `fake_apiserver::fault` shows.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
     /// One more resource: group/version/plural/Kind, and /Cluster if its objects have no namespace.
     #[arg(long, value_name = "RESOURCE")]
     resource: Vec<ResourceArgument>,
@@ -95,8 +131,27 @@ impl FromStr for ResourceArgument {
 }
 
 impl Arguments {
-    fn into_config(self) -> ServerConfig {
+    fn into_config(self) -> Result<ServerConfig, InputError> {
         let mut config = ServerConfig::empty(self.listen, self.seed);
+        config.transport = if self.tls {
+            Transport::Tls
+        } else {
+            Transport::Plain
+        };
+        config.limits.connections = self.max_connections;
+        config.kubeconfig_out = self.kubeconfig_out;
+        config.record = self.record;
+        let pace = Pace {
+            speed: self.replay_speed,
+            untimed_gap: Duration::from_secs_f64(1.0 / self.replay_rate.0),
+        };
+        config.replay = self.replay.map(|path| Replay { path, pace });
+        config.token = self
+            .token_file
+            .as_deref()
+            .map(BearerToken::from_file)
+            .transpose()?;
+        config.faults = self.faults.as_deref().map(read_script).transpose()?;
         config
             .objects
             .extend(self.objects.into_iter().map(ObjectSource::File));
@@ -125,17 +180,56 @@ impl Arguments {
             seed: self.seed,
             start_at_ns: None,
         });
-        config
+        Ok(config)
     }
+}
+
+/// A file that a flag names cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum InputError {
+    #[error("cannot read {}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    #[error(transparent)]
+    Token(#[from] TokenError),
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number above 0".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
+fn read_script(path: &Path) -> Result<FaultScript, InputError> {
+    let text = fs::read_to_string(path).map_err(|source| InputError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(FaultScript::parse(&path.display().to_string(), &text)?)
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let config = Arguments::parse().into_config();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(std::io::stderr)
+        .with_writer(io::stderr)
         .init();
+    let config = match Arguments::parse().into_config() {
+        Ok(config) => config,
+        Err(error) => {
+            complain(&format!("error: {}", with_causes(&error)));
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     if !config.listen.ip().is_loopback() {
         complain(&format!(
             "warning: {} is not a loopback address: whoever reaches it can read and steer this server",
@@ -156,7 +250,12 @@ async fn main() -> ExitCode {
             .await
             .expect("the signal task lives as long as the server");
     };
-    match run(config, announce, shutdown).await {
+    let scheme = match config.transport {
+        Transport::Plain => "http",
+        Transport::Tls => "https",
+    };
+    let ready = |address| announce(scheme, address);
+    match run(config, ready, shutdown).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("error: {}", with_causes(&error)));
@@ -182,9 +281,9 @@ async fn watch_signals(mut interrupt: Signal, mut terminate: Signal, stop: onesh
     std::process::exit(INTERRUPTED);
 }
 
-fn with_causes(error: &RunError) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let mut cause = error.source();
     while let Some(error) = cause {
         text.push_str(": ");
         text.push_str(&error.to_string());
@@ -197,8 +296,8 @@ fn with_causes(error: &RunError) -> String {
     clippy::print_stdout,
     reason = "the line that a parent process waits for"
 )]
-fn announce(address: SocketAddr) {
-    println!("listening on http://{address}");
+fn announce(scheme: &str, address: SocketAddr) {
+    println!("listening on {scheme}://{address}");
 }
 
 #[expect(clippy::print_stderr, reason = "messages for a person")]

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::failure::{Failure, InvalidOption};
+use crate::{
+    failure::{Failure, InvalidOption},
+    go_duration,
+};
 
 /// The parameters of a LIST or WATCH as sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,13 +18,18 @@ pub struct Query {
     pub(crate) watch: Option<bool>,
     pub(crate) allow_watch_bookmarks: Option<bool>,
     pub(crate) send_initial_events: Option<bool>,
+    pub(crate) label_selector: String,
+    pub(crate) field_selector: String,
+    pub(crate) include_object: String,
+    // Bounds a request that is no watch; only its form matters here.
+    request_timeout: String,
 }
 
 impl Query {
     /// Parses the text after `?`. Parameters that are not known are ignored, as servers do; of one given twice the first counts.
     ///
     /// # Errors
-    /// 400 for numbers that are none, and for selectors, which are not supported.
+    /// 400 for numbers that are none.
     pub fn try_parse(text: &str) -> Result<Self, Failure> {
         let mut query = Self::default();
         for pair in text.split('&').rev().filter(|pair| !pair.is_empty()) {
@@ -39,15 +47,29 @@ impl Query {
                 "watch" => query.watch = Some(boolean(&value)),
                 "allowWatchBookmarks" => query.allow_watch_bookmarks = Some(boolean(&value)),
                 "sendInitialEvents" => query.send_initial_events = Some(boolean(&value)),
-                selector @ ("fieldSelector" | "labelSelector") if !value.is_empty() => {
-                    return Err(Failure::bad_request(format!(
-                        "{selector}: selectors are not supported by this server yet: {value}"
-                    )));
-                }
+                "labelSelector" => query.label_selector = value,
+                "fieldSelector" => query.field_selector = value,
+                "includeObject" => query.include_object = value,
+                "timeout" => query.request_timeout = value,
                 _ => {}
             }
         }
         Ok(query)
+    }
+
+    /// Checks what a WATCH ignores.
+    ///
+    /// # Errors
+    /// 400 for a timeout that is no span of time.
+    pub(crate) fn check_request_timeout(&self) -> Result<(), Failure> {
+        if self.request_timeout.is_empty() {
+            return Ok(());
+        }
+        go_duration::check(&self.request_timeout).map_err(|problem| {
+            Failure::bad_request(format!(
+                "invalid timeout specified in the request URL - {problem}"
+            ))
+        })
     }
 
     /// Whether a GET of a collection is a WATCH.
@@ -55,16 +77,15 @@ impl Query {
         self.watch == Some(true)
     }
 
-    /// A match that no request may have.
-    pub(crate) fn unsupported_match(&self) -> Option<InvalidOption> {
+    /// A match that a request may not have.
+    pub(crate) fn match_other_than(
+        &self,
+        allowed: &[&str],
+        supported: &str,
+    ) -> Option<InvalidOption> {
         let value = &*self.resource_version_match;
-        (!matches!(value, "" | "Exact" | "NotOlderThan")).then(|| {
-            InvalidOption::unsupported(
-                "resourceVersionMatch",
-                value,
-                r#""Exact", "NotOlderThan", """#,
-            )
-        })
+        let is_allowed = value.is_empty() || allowed.contains(&value);
+        (!is_allowed).then(|| InvalidOption::unsupported("resourceVersionMatch", value, supported))
     }
 }
 

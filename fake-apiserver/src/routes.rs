@@ -6,42 +6,70 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::get,
 };
 use bench_core::api::{ObjectKey, Scope};
 use bytes::Bytes;
 use http::{
-    HeaderMap, Method, StatusCode,
-    header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
+    Method, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
     request::Parts,
 };
 use tokio::time::timeout;
 use tracing::debug;
 
 use crate::{
-    ApiServer, control, control_routes, discovery,
+    ApiServer,
+    accept::{Accepted, Delivery, Layout, MediaType},
+    answer_body::{self, Encoding, Form},
+    authentication::authenticate,
+    calendar, common_headers, control, control_routes,
+    documents::document_answer,
     failure::Failure,
+    fault::inject_faults,
+    health::Endpoint,
     list::ListRequest,
-    list_body::list_body,
+    list_body::{ListForm, ListWriter},
+    metrics::instrument,
     query::{Query, RequestedVersion},
+    representation::{Headers, Representation, Shape},
+    selectors::Selectors,
     storage::ResourceId,
     watch::WatchRequest,
     watch_stream::{OpenWatch, error_body, watch_body},
+    watch_view::WatchView,
     write,
 };
 
 /// The server as a tower service: in process with `oneshot`, over TCP with [`serve`](crate::serve).
 pub fn router(server: Arc<ApiServer>) -> Router {
-    let ok = || async { "ok" };
-    Router::new()
-        .nest(control::PREFIX, control_routes::routes())
-        .route("/healthz", get(ok))
-        .route("/livez", get(ok))
-        .route("/readyz", get(ok))
-        .route("/version", get(async || json_answer(discovery::version())))
+    let mut router = Router::new().nest(control::PREFIX, control_routes::routes());
+    for endpoint in Endpoint::ALL {
+        let path = format!("/{}", endpoint.name());
+        let all = async move |state, query| endpoint.answer(state, query);
+        let one = async move |state, check| endpoint.answer_check(state, check);
+        router = router
+            .route(&path, get(all))
+            .route(&format!("{path}/{{check}}"), get(one));
+    }
+    router
         .fallback(kubernetes)
+        .route("/metrics", get(metrics_text))
+        .layer(from_fn_with_state(Arc::clone(&server), inject_faults))
+        .layer(from_fn_with_state(Arc::clone(&server), authenticate))
+        .layer(from_fn_with_state(Arc::clone(&server), instrument))
         .with_state(server)
+}
+
+async fn metrics_text(State(server): State<Arc<ApiServer>>) -> Response {
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    (
+        [(CONTENT_TYPE, content_type)],
+        server.metrics().text(&server),
+    )
+        .into_response()
 }
 
 /// What a path asks for.
@@ -49,6 +77,12 @@ enum Target {
     Collection {
         id: ResourceId,
         namespace: String,
+    },
+    /// `/watch/` before the plural: older than the parameter, and of one object if there is a name.
+    LegacyWatch {
+        id: ResourceId,
+        namespace: String,
+        name: Option<String>,
     },
     Named {
         id: ResourceId,
@@ -59,124 +93,175 @@ enum Target {
 
 async fn kubernetes(State(server): State<Arc<ApiServer>>, request: Request) -> Response {
     let (request, body) = request.into_parts();
-    match answer(&server, &request, body).await {
+    let mut response = match answer(&server, &request, body).await {
         Ok(response) => response,
-        Err(failure) => failure.into_response(),
-    }
+        Err(failure) => failed(failure, &request),
+    };
+    common_headers::add(&mut response, &request.headers);
+    response
 }
 
 async fn answer(server: &Arc<ApiServer>, request: &Parts, body: Body) -> Result<Response, Failure> {
     let path = request.uri.path();
-    if let Some(document) = discovery::document(server, path) {
-        return Ok(json_answer(document));
+    if let Some(document) = document_answer(server, request) {
+        return document;
     }
     let Some(segments) = resource_segments(server, path) else {
         return Ok((StatusCode::NOT_FOUND, "404 page not found\n").into_response());
     };
-    if !accepts_json(&request.headers) {
-        return Err(Failure::not_acceptable());
-    }
+    let form = Form::negotiate(request)?;
     if !matches!(request.method, Method::GET | Method::HEAD) {
-        return write::answer(server, request, &segments, body).await;
+        return write::answer(server, request, (&segments, form), body).await;
     }
-    if let Some(part) = write::get_part(server, &segments) {
+    if let Some(part) = write::get_part(server, &segments, form) {
         return part;
     }
     let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
     let query = Query::try_parse(request.uri.query().unwrap_or(""))?;
+    let reading = Reading {
+        server,
+        query: &query,
+        form,
+    };
     match target {
         Target::Named {
             id,
             namespace,
             name,
-        } => get_object(server, id, &ObjectKey::new(&namespace, &name), &query).await,
+        } => reading.get(id, &ObjectKey::new(&namespace, &name)).await,
+        Target::LegacyWatch {
+            id,
+            namespace,
+            name,
+        } => {
+            let mut selectors = reading.selectors(id)?;
+            if let Some(name) = name {
+                selectors = selectors.and_name(&name)?;
+            }
+            reading.watch(id, namespace, selectors).await
+        }
         Target::Collection { id, namespace } if query.is_watch() => {
-            watch(server, id, namespace, &query).await
+            let selectors = reading.selectors(id)?;
+            reading.watch(id, namespace, selectors).await
         }
-        Target::Collection { id, namespace } => list(server, id, &namespace, &query).await,
+        Target::Collection { id, namespace } => reading.list(id, &namespace).await,
     }
 }
 
-async fn list(
-    server: &Arc<ApiServer>,
-    id: ResourceId,
-    namespace: &str,
-    query: &Query,
-) -> Result<Response, Failure> {
-    server.count_list();
-    let request = ListRequest::try_new(query)?;
-    wait_for_revision(server, request.needs_revision()).await;
-    let (snapshot, resource, form) = server.read(|state| {
-        let store = state.storage.store(id);
-        let snapshot = request.snapshot(&state.storage, id)?;
-        Ok((snapshot, store.resource().clone(), store.item_form()))
-    })?;
-    let page = request.page(&snapshot, namespace);
-    debug!(
-        resource = resource.plural,
-        resource_version = page.revision,
-        objects = page.items.len(),
-        "listed"
-    );
-    let (body, length) = list_body(&resource, form, page);
-    Ok((
-        [
-            (CONTENT_TYPE, "application/json"),
-            (CACHE_CONTROL, "no-cache, private"),
-        ],
-        [(CONTENT_LENGTH, length)],
-        body,
-    )
-        .into_response())
+/// A request that changes nothing.
+struct Reading<'a> {
+    server: &'a Arc<ApiServer>,
+    query: &'a Query,
+    form: Form,
 }
 
-async fn watch(
-    server: &Arc<ApiServer>,
-    id: ResourceId,
-    namespace: String,
-    query: &Query,
-) -> Result<Response, Failure> {
-    server.count_watch();
-    let request = WatchRequest::try_new(query)?;
-    wait_for_revision(server, request.needs_revision()).await;
-    let body = match OpenWatch::begin(server, id, &request) {
-        Ok((open, start)) => watch_body(open, &request, namespace, &start),
-        Err(failure) => error_body(&failure.status),
-    };
-    Ok((
-        [
-            (CONTENT_TYPE, "application/json"),
-            (CACHE_CONTROL, "no-cache, private"),
-        ],
-        body,
-    )
-        .into_response())
-}
-
-async fn get_object(
-    server: &Arc<ApiServer>,
-    id: ResourceId,
-    key: &ObjectKey,
-    query: &Query,
-) -> Result<Response, Failure> {
-    let version = RequestedVersion::try_parse(&query.resource_version);
-    let version = version.map_err(|problem| Failure::watch_version(&problem))?;
-    if let RequestedVersion::At(version) = version {
-        wait_for_revision(server, version).await;
-        let current = server.read(|state| state.storage.revision());
-        if current < version {
-            return Err(Failure::version_from_the_future(version, current));
-        }
+impl Reading<'_> {
+    async fn list(&self, id: ResourceId, namespace: &str) -> Result<Response, Failure> {
+        let Self { server, query, .. } = self;
+        server.count_list();
+        query.check_request_timeout()?;
+        let request = ListRequest::try_new(query)?;
+        let selectors = self.selectors(id)?;
+        let representation = self.representation(id, Shape::List)?;
+        wait_for_revision(server, request.needs_revision()).await;
+        let (snapshot, resource, item_form) = server.read(|state| {
+            let store = state.storage.store(id);
+            let snapshot = request.snapshot(&state.storage, id)?;
+            Ok((snapshot, store.resource().clone(), store.item_form()))
+        })?;
+        let page = request.page(&snapshot, namespace, &selectors);
+        debug!(
+            resource = resource.plural,
+            resource_version = page.revision,
+            objects = page.items.len(),
+            "listed"
+        );
+        let form = ListForm {
+            item_form,
+            representation,
+            now: calendar::seconds(),
+        };
+        let list = ListWriter::new(&resource, form, page);
+        let length = list.length();
+        Ok(answer_body::answer(list, length, self.form))
     }
-    let found = server.read(|state| {
-        let store = state.storage.store(id);
-        let object = store.objects().get(key).map(|object| object.json_bytes());
-        object.ok_or_else(|| {
-            let resource = store.resource();
-            Failure::object_not_found(&resource.group, &resource.plural, key.name())
+
+    async fn watch(
+        &self,
+        id: ResourceId,
+        namespace: String,
+        selectors: Selectors,
+    ) -> Result<Response, Failure> {
+        let Self { server, query, .. } = self;
+        server.count_watch();
+        let request = WatchRequest::try_new(query)?;
+        if self.form.accepted.media_type != MediaType::Json {
+            return Err(Failure::not_acceptable(Delivery::Stream));
+        }
+        let representation = self.representation(id, Shape::Object)?;
+        let view = WatchView::new(namespace, selectors, representation);
+        wait_for_revision(server, request.needs_revision()).await;
+        let body = match OpenWatch::begin(server, id, &request) {
+            Ok((open, start)) => watch_body(open, &request, view, &start),
+            Err(failure) => error_body(&failure.status),
+        };
+        Ok((
+            [
+                (CONTENT_TYPE, "application/json"),
+                (CACHE_CONTROL, "no-cache, private"),
+            ],
+            body,
+        )
+            .into_response())
+    }
+
+    async fn get(&self, id: ResourceId, key: &ObjectKey) -> Result<Response, Failure> {
+        let Self { server, query, .. } = self;
+        query.check_request_timeout()?;
+        let representation = self.representation(id, Shape::Object)?;
+        let version = RequestedVersion::try_parse(&query.resource_version);
+        let version = version.map_err(|problem| Failure::watch_version(&problem))?;
+        if let RequestedVersion::At(version) = version {
+            wait_for_revision(server, version).await;
+            let current = server.read(|state| state.storage.revision());
+            if current < version {
+                return Err(Failure::version_from_the_future(version, current));
+            }
+        }
+        let object = server.read(|state| {
+            let store = state.storage.store(id);
+            store.objects().get(key).cloned().ok_or_else(|| {
+                let resource = store.resource();
+                Failure::object_not_found(&resource.group, &resource.plural, key.name())
+            })
+        })?;
+        let json = match representation {
+            Representation::Stored => object.json_bytes(),
+            other => {
+                let mut json = Vec::new();
+                other.write_object(&object, Headers::Included, calendar::seconds(), &mut json);
+                Bytes::from(json)
+            }
+        };
+        Ok(answer_body::answer(std::iter::once(json), None, self.form))
+    }
+
+    fn selectors(&self, id: ResourceId) -> Result<Selectors, Failure> {
+        let query = self.query;
+        self.server
+            .read(|state| Selectors::try_parse(query, state.storage.store(id).resource()))
+    }
+
+    fn representation(&self, id: ResourceId, shape: Shape) -> Result<Representation, Failure> {
+        let Self {
+            server,
+            query,
+            form,
+        } = self;
+        server.read(|state| {
+            Representation::try_new(form.accepted, shape, query, (&state.storage, id))
         })
-    })?;
-    Ok(json_answer(found))
+    }
 }
 
 /// Waits until a version is reached, or as long as the server waits for one from the future.
@@ -185,17 +270,6 @@ async fn wait_for_revision(server: &ApiServer, revision: u64) {
     let reached = revisions.wait_for(|current| *current >= revision);
     // Whether it was reached is looked at under the lock that the answer is made under.
     let _elapsed = timeout(server.config().future_version_wait, reached).await;
-}
-
-fn json_answer(body: impl Into<Bytes>) -> Response {
-    (
-        [
-            (CONTENT_TYPE, "application/json"),
-            (CACHE_CONTROL, "no-cache, private"),
-        ],
-        Body::from(body.into()),
-    )
-        .into_response()
 }
 
 /// Group, version and the rest of a path under a group and version that are served.
@@ -217,6 +291,10 @@ fn resource_segments<'a>(server: &ApiServer, path: &'a str) -> Option<Vec<&'a st
 
 fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {
     let (&[group, version], rest) = segments.split_first_chunk()?;
+    let (is_legacy_watch, rest) = match rest {
+        ["watch", rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
     let (namespace, plural, name) = match rest {
         [plural] => ("", *plural, None),
         ["namespaces", name] => ("", "namespaces", Some(*name)),
@@ -236,6 +314,11 @@ fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {
         (Scope::Namespaced, None) => true,
     };
     fits.then(|| match name {
+        name if is_legacy_watch => Target::LegacyWatch {
+            id,
+            namespace,
+            name: name.map(str::to_owned),
+        },
         Some(name) => Target::Named {
             id,
             namespace,
@@ -245,27 +328,42 @@ fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {
     })
 }
 
-/// Whether some clause of Accept allows JSON. Parameters that ask for a transformation are answered with the plain object.
-fn accepts_json(headers: &HeaderMap) -> bool {
-    let Some(accept) = headers.get(ACCEPT) else {
-        return true;
+/// A failure in the form that the client accepts; if it accepts none, indented, as servers do.
+fn failed(failure: Failure, request: &Parts) -> Response {
+    let query = request.uri.query().unwrap_or("");
+    let accepted = Accepted::negotiate(&request.headers, query);
+    let accepted = accepted.unwrap_or(Accepted {
+        media_type: MediaType::Json,
+        transform: None,
+        layout: Layout::Pretty,
+    });
+    let form = Form {
+        accepted,
+        encoding: Encoding::Identity,
     };
-    let clauses = accept.to_str().unwrap_or("").split(',');
-    clauses
-        .map(|clause| clause.split(';').next().unwrap_or("").trim())
-        .any(|media_type| {
-            matches!(
-                media_type,
-                "" | "*/*" | "application/*" | "application/json"
-            )
-        })
+    failure.answer(form)
 }
 
+/// Compact JSON, for layers that do not look at what a client accepts.
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
+        self.answer(Form {
+            accepted: Accepted {
+                media_type: MediaType::Json,
+                transform: None,
+                layout: Layout::Compact,
+            },
+            encoding: Encoding::Identity,
+        })
+    }
+}
+
+impl Failure {
+    fn answer(self, form: Form) -> Response {
         let code = StatusCode::from_u16(self.status.code).expect("failures have an HTTP code");
         let body = serde_json::to_vec(&self.status).expect("a Status is plain JSON");
-        let mut response = json_answer(body);
+        let chunks = std::iter::once(Bytes::from(body));
+        let mut response = answer_body::answer(chunks, None, form);
         *response.status_mut() = code;
         let retry_after = self
             .status

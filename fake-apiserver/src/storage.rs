@@ -1,5 +1,8 @@
 //! All objects of the server, one version counter over them, and each resource's window of events.
 
+mod putting;
+mod renumbering;
+
 use std::{sync::Arc, time::Duration};
 
 use bench_core::api::{ObjectKey, Resource};
@@ -8,6 +11,7 @@ use crate::{
     config::WindowConfig,
     custom_kind::CustomKind,
     stored_object::{EventKind, ObjectDraft, StoredObject},
+    trace::Journal,
     watch_cache::{Objects, WatchCache},
 };
 
@@ -104,6 +108,8 @@ pub struct Storage {
     window: WindowConfig,
     revision: u64,
     stores: Vec<ResourceStore>,
+    // Where events are noted, if somebody records them.
+    journal: Option<Journal>,
 }
 
 impl Storage {
@@ -113,6 +119,7 @@ impl Storage {
             window,
             revision: FIRST_REVISION,
             stores: Vec::new(),
+            journal: None,
         }
     }
 
@@ -172,6 +179,24 @@ impl Storage {
         self.revision = revision;
         store.cache.compact(revision);
         Ok(revision)
+    }
+
+    /// Notes every later event in a journal, or in none.
+    pub(crate) fn set_journal(&mut self, journal: Option<Journal>) {
+        self.journal = journal;
+    }
+
+    /// How much history is kept.
+    pub fn window(&self) -> WindowConfig {
+        self.window
+    }
+
+    /// Keeps more or less history from now on; what is too much is forgotten at once.
+    pub fn set_window(&mut self, window: WindowConfig) {
+        self.window = window;
+        for store in &mut self.stores {
+            store.cache.set_window(window);
+        }
     }
 
     /// Ends loading: the windows of all resources begin at the present version.
@@ -239,7 +264,7 @@ impl Storage {
     ///
     /// # Errors
     /// [`WriteError`] if another version is there, or none, or one where none should be.
-    pub(crate) fn put(
+    pub(crate) fn put_at(
         &mut self,
         id: ResourceId,
         draft: &ObjectDraft,
@@ -339,6 +364,9 @@ impl Storage {
         self.revision = object.revision();
         let store = &mut self.stores[id.0];
         let size = object.json().len() as u64;
+        if let Some(journal) = &self.journal {
+            journal.note(now, &object);
+        }
         let object = Arc::new(object);
         let previous = if object.event_kind() == EventKind::Deleted {
             store.objects.remove(key)

@@ -1,15 +1,21 @@
 //! Objects as the server keeps them: serialised once, inside the watch frame that announced them.
 
-use std::ops::Range;
+use std::{ops::Range, sync::OnceLock};
 
 use bench_core::api::{ObjectKey, Resource, Scope};
 use bytes::Bytes;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+
+use crate::selectors::{FieldTable, Selectable};
 
 /// The annotation that churn counts up, so that an update changes an object's content and not its version alone.
 pub const MARKER_ANNOTATION: &str = "informer-bench/write";
 
-const FRAME_END: &[u8] = b"}\n";
+const METADATA_FIELD: &[u8] = br#""metadata":"#;
+
+/// What follows the object in a watch frame.
+pub(crate) const FRAME_END: &[u8] = b"}\n";
 
 /// The type of a watch event that carries an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +29,8 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    fn frame_start(self) -> &'static [u8] {
+    /// What comes before the object in a watch frame.
+    pub(crate) fn frame_start(self) -> &'static [u8] {
         match self {
             Self::Added => br#"{"type":"ADDED","object":"#,
             Self::Modified => br#"{"type":"MODIFIED","object":"#,
@@ -60,6 +67,8 @@ pub struct StoredObject {
     revision: u64,
     // Positions relative to the object's JSON.
     layout: Layout,
+    // Parsed for the first selector that looks at it. Boxed, since most objects never are.
+    selectable: OnceLock<Box<Selectable>>,
 }
 
 impl StoredObject {
@@ -111,6 +120,17 @@ impl StoredObject {
         self.frame.clone()
     }
 
+    /// Appends the object in an event of some type.
+    pub(crate) fn write_frame_as(&self, kind: EventKind, frame: &mut Vec<u8>) {
+        if kind == self.kind {
+            frame.extend_from_slice(&self.frame);
+        } else {
+            frame.extend_from_slice(kind.frame_start());
+            frame.extend_from_slice(self.json());
+            frame.extend_from_slice(FRAME_END);
+        }
+    }
+
     /// The type of that event.
     pub fn event_kind(&self) -> EventKind {
         self.kind
@@ -134,6 +154,20 @@ impl StoredObject {
     /// The object without its opening brace, kind and apiVersion: what follows `{` in a list of a built-in kind.
     pub fn untyped_json_tail(&self) -> &[u8] {
         &self.json()[self.layout.type_length..]
+    }
+
+    /// The value of `metadata`.
+    pub(crate) fn metadata_json(&self) -> &[u8] {
+        let rest = &self.json()[self.layout.type_length + METADATA_FIELD.len()..];
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
+        values.next();
+        &rest[..values.byte_offset()]
+    }
+
+    /// What selectors look at; `table` is that of the object's resource.
+    pub(crate) fn selectable(&self, table: &FieldTable) -> &Selectable {
+        self.selectable
+            .get_or_init(|| Box::new(Selectable::read(self.json(), table)))
     }
 
     /// Parses the object.
@@ -174,7 +208,7 @@ impl ObjectDraft {
             version: 0..0,
             marker: None,
         };
-        json.extend_from_slice(br#""metadata":"#);
+        json.extend_from_slice(METADATA_FIELD);
         write_metadata(&metadata, &mut json, &mut layout);
         for (name, value) in fields {
             json.push(b',');
@@ -317,6 +351,7 @@ fn splice(json: &[u8], layout: &Layout, change: &Change<'_>) -> StoredObject {
         kind: change.kind,
         revision: change.revision,
         layout: layout_after,
+        selectable: OnceLock::new(),
     }
 }
 
@@ -353,6 +388,10 @@ mod tests {
         assert_eq!(
             object.untyped_json_tail(),
             br#""metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"9"},"spec":{"b":1,"a":2}}"#
+        );
+        assert_eq!(
+            object.metadata_json(),
+            br#"{"name":"p","namespace":"n","uid":"u","resourceVersion":"9"}"#
         );
         assert_eq!(
             object.frame(),

@@ -145,19 +145,19 @@ fn invalid_options(query: &Query) -> Vec<InvalidOption> {
     let field = "resourceVersionMatch";
     let version_match = &*query.resource_version_match;
     let mut problems = Vec::new();
-    match query.send_initial_events {
-        Some(_) if version_match != "NotOlderThan" => {
-            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            problems.push(InvalidOption::forbidden(field, why));
-        }
-        None if !version_match.is_empty() => {
-            problems.push(InvalidOption::forbidden(
-                field,
-                "a match on a watch needs sendInitialEvents",
-            ));
-        }
-        _ => {}
+    let mut forbid = |why| problems.push(InvalidOption::forbidden(field, why));
+    if query.send_initial_events.is_some() && version_match != "NotOlderThan" {
+        forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     }
-    problems.extend(query.unsupported_match());
+    let is_legacy = matches!(&*query.resource_version, "" | "0");
+    if query.send_initial_events.is_none() && !version_match.is_empty() {
+        forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    }
+    // Servers ask for initial events, with a match, in the name of those who ask for no version.
+    let has_match = !version_match.is_empty() || query.send_initial_events.is_none() && is_legacy;
+    if has_match && !query.continue_token.is_empty() {
+        forbid("resourceVersionMatch is forbidden when continue is provided");
+    }
+    problems.extend(query.match_other_than(&["NotOlderThan"], r#""NotOlderThan""#));
     problems
 }

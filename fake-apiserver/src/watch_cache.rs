@@ -89,6 +89,19 @@ impl WatchCache {
         self.oldest_start = revision;
     }
 
+    /// Changes the limits of the capacity; events beyond it are forgotten.
+    pub fn set_window(&mut self, config: WindowConfig) {
+        self.config = config;
+        self.capacity = self
+            .capacity
+            .clamp(config.capacity_min.max(1), config.capacity_max.max(1));
+        let evicted = self.events.len().saturating_sub(self.capacity);
+        self.events.drain(..evicted);
+        if evicted > 0 {
+            self.oldest_start = self.events[0].object.revision() - 1;
+        }
+    }
+
     /// The number of the next event; a watch that starts now reads from here.
     pub fn head(&self) -> u64 {
         self.head

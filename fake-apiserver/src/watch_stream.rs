@@ -3,8 +3,8 @@
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use axum::body::Body;
-use bench_core::api::{Resource, Status};
-use bytes::{Bytes, BytesMut};
+use bench_core::api::{ObjectKey, Resource, Status};
+use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::{
@@ -17,15 +17,18 @@ use crate::{
     failure::Failure,
     list::range,
     storage::ResourceId,
-    stored_object::{EventKind, StoredObject},
+    stored_object::StoredObject,
     watch::{Bookmarks, WatchRequest, WatchStart},
+    watch_cache::Event,
+    watch_view::WatchView,
     watcher_registry::{Standing, WatcherId},
 };
 
 /// Events are joined into one frame up to this size.
 const FRAME_SIZE_BYTES: usize = 64 * 1024;
 
-const ADDED_START: &[u8] = br#"{"type":"ADDED","object":"#;
+/// Events that a watch with a view of its own takes at once.
+const BATCH: usize = 256;
 
 /// A stream of one ERROR event.
 pub(crate) fn error_body(status: &Status) -> Body {
@@ -38,7 +41,7 @@ pub(crate) fn error_body(status: &Status) -> Body {
 pub(crate) fn watch_body(
     open: OpenWatch,
     request: &WatchRequest,
-    namespace: String,
+    view: WatchView,
     start: &WatchStart,
 ) -> Body {
     let server = &open.server;
@@ -48,9 +51,11 @@ pub(crate) fn watch_body(
     let phase = match &start.initial {
         None => Phase::Live,
         Some(snapshot) => {
-            let objects = range(&snapshot.objects, &namespace, None);
+            let objects = range(&snapshot.objects, view.namespace(), None);
             Phase::Initial {
-                objects: objects.map(|(_, object)| Arc::clone(object)).collect(),
+                objects: objects
+                    .map(|(key, object)| (key.clone(), Arc::clone(object)))
+                    .collect(),
                 revision: snapshot.revision,
             }
         }
@@ -58,7 +63,7 @@ pub(crate) fn watch_body(
     let watch = WatchStream {
         resource: server.read(|state| state.storage.store(open.resource).resource().clone()),
         head: server.head_of(open.resource),
-        namespace,
+        view,
         cursor: start.cursor,
         after: start.after,
         phase,
@@ -102,7 +107,7 @@ impl OpenWatch {
         let (watcher, start) = server.read(|state| {
             let start = request.begin(&state.storage, resource)?;
             let store = state.storage.store(resource);
-            let buffer = server.config().buffer.events(store.resource());
+            let buffer = server.watch_buffer(store.resource());
             let watcher = state.watchers.open(resource, store.cache().head(), buffer);
             Ok((watcher, start))
         })?;
@@ -133,7 +138,7 @@ struct WatchStream {
     open: OpenWatch,
     resource: Resource,
     head: watch::Receiver<u64>,
-    namespace: String,
+    view: WatchView,
     cursor: u64,
     after: u64,
     phase: Phase,
@@ -146,7 +151,7 @@ struct WatchStream {
 
 enum Phase {
     Initial {
-        objects: VecDeque<Arc<StoredObject>>,
+        objects: VecDeque<(ObjectKey, Arc<StoredObject>)>,
         revision: u64,
     },
     Live,
@@ -155,6 +160,17 @@ enum Phase {
 /// What the window holds for a watch.
 enum Taken {
     Events(Bytes),
+    /// Events, none of which this watch sees.
+    Hidden,
+    Nothing {
+        revision: u64,
+    },
+    TooSlow,
+}
+
+/// What the window holds after that.
+enum Left {
+    More,
     Nothing { revision: u64 },
     TooSlow,
 }
@@ -167,7 +183,7 @@ impl WatchStream {
                 return None;
             }
             if let Phase::Initial { objects, revision } = &mut self.phase {
-                if let Some(frame) = initial_frame(objects) {
+                if let Some(frame) = initial_frame(objects, &mut self.view) {
                     return Some(frame);
                 }
                 let revision = *revision;
@@ -182,6 +198,7 @@ impl WatchStream {
             self.head.borrow_and_update();
             match self.take_events() {
                 Taken::Events(frame) => return Some(frame),
+                Taken::Hidden => continue,
                 Taken::TooSlow => return None,
                 Taken::Nothing { revision } => {
                     if self.bookmark_is_due() && revision > self.after {
@@ -194,42 +211,92 @@ impl WatchStream {
     }
 
     fn take_events(&mut self) -> Taken {
+        if self.view.is_plain() {
+            self.take_frames()
+        } else {
+            self.take_viewed()
+        }
+    }
+
+    /// Takes events as they are stored: their bytes are shared with all other watches.
+    fn take_frames(&mut self) -> Taken {
+        let mut frames = Vec::new();
+        let mut size = 0;
+        let Self { view, after, .. } = self;
+        let (view, after) = (&*view, *after);
+        let left = Self::take(&mut self.cursor, &self.open, |event| {
+            if view.is_in_scope(&event.key) && event.object.revision() > after {
+                let frame = event.object.frame();
+                size += frame.len();
+                frames.push(frame);
+            }
+            size < FRAME_SIZE_BYTES
+        });
+        match (left, frames.len()) {
+            (Left::TooSlow, _) => Taken::TooSlow,
+            (Left::Nothing { revision }, 0) => Taken::Nothing { revision },
+            (Left::More, 0) => Taken::Hidden,
+            (_, 1) => Taken::Events(frames.remove(0)),
+            _ => Taken::Events(Bytes::from(frames.concat())),
+        }
+    }
+
+    /// Takes events to look into them, which is done after the server's lock is released.
+    fn take_viewed(&mut self) -> Taken {
+        let mut events: Vec<Event> = Vec::new();
+        let Self { view, after, .. } = self;
+        let (view, after) = (&*view, *after);
+        let left = Self::take(&mut self.cursor, &self.open, |event| {
+            if view.is_in_scope(&event.key) && event.object.revision() > after {
+                events.push(event.clone());
+            }
+            events.len() < BATCH
+        });
+        let revision = match left {
+            Left::TooSlow => return Taken::TooSlow,
+            Left::Nothing { revision } => Some(revision),
+            Left::More => None,
+        };
+        let mut frames = Vec::new();
+        for event in &events {
+            self.view.write_event(event, &mut frames);
+        }
+        match revision {
+            Some(revision) if frames.is_empty() => Taken::Nothing { revision },
+            None if frames.is_empty() => Taken::Hidden,
+            _ => Taken::Events(Bytes::from(frames)),
+        }
+    }
+
+    /// Moves the cursor over events until `take` has enough.
+    fn take(cursor: &mut u64, open: &OpenWatch, mut take: impl FnMut(&Event) -> bool) -> Left {
         let OpenWatch {
             server,
             resource,
             watcher,
             ..
-        } = &self.open;
+        } = open;
         server.read(|state| {
             if state.watchers.standing(*watcher) == Standing::Terminated {
-                return Taken::TooSlow;
+                return Left::TooSlow;
             }
             let cache = state.storage.store(*resource).cache();
-            let Some(events) = cache.events_from(self.cursor) else {
+            let Some(events) = cache.events_from(*cursor) else {
                 state.watchers.terminate(*watcher);
-                return Taken::TooSlow;
+                return Left::TooSlow;
             };
-            let mut frames = Vec::new();
-            let mut size = 0;
             for event in events {
-                self.cursor += 1;
-                let in_scope = self.namespace.is_empty() || event.key.namespace() == self.namespace;
-                if in_scope && event.object.revision() > self.after {
-                    let frame = event.object.frame();
-                    size += frame.len();
-                    frames.push(frame);
-                }
-                if size >= FRAME_SIZE_BYTES {
+                *cursor += 1;
+                if !take(event) {
                     break;
                 }
             }
-            state.watchers.advance(*watcher, self.cursor, cache.head());
-            match frames.len() {
-                0 => Taken::Nothing {
-                    revision: state.storage.revision(),
-                },
-                1 => Taken::Events(frames.remove(0)),
-                _ => Taken::Events(Bytes::from(frames.concat())),
+            state.watchers.advance(*watcher, *cursor, cache.head());
+            if *cursor < cache.head() {
+                return Left::More;
+            }
+            Left::Nothing {
+                revision: state.storage.revision(),
             }
         })
     }
@@ -251,7 +318,7 @@ impl WatchStream {
         due
     }
 
-    fn bookmark(&self, revision: u64, annotations: Value) -> Bytes {
+    fn bookmark(&mut self, revision: u64, annotations: Value) -> Bytes {
         let mut object = json!({
             "kind": self.resource.kind,
             "apiVersion": self.resource.api_version(),
@@ -265,8 +332,7 @@ impl WatchStream {
             object["spec"] = json!({"containers": null});
             object["status"] = json!({});
         }
-        let event = json!({"type": "BOOKMARK", "object": object});
-        Bytes::from(format!("{event}\n"))
+        self.view.bookmark(&object)
     }
 
     /// Waits until something may have changed.
@@ -294,20 +360,17 @@ impl WatchStream {
     }
 }
 
-/// ADDED events for the next few objects, each with the version that it has; `None` after the last.
-fn initial_frame(objects: &mut VecDeque<Arc<StoredObject>>) -> Option<Bytes> {
-    let mut frame = BytesMut::new();
-    while let Some(object) = objects.pop_front() {
-        if object.event_kind() == EventKind::Added {
-            frame.extend_from_slice(&object.frame());
-        } else {
-            frame.extend_from_slice(ADDED_START);
-            frame.extend_from_slice(object.json());
-            frame.extend_from_slice(b"}\n");
-        }
+/// ADDED events for the next few objects that a watch sees, each with the version that it has; `None` after the last.
+fn initial_frame(
+    objects: &mut VecDeque<(ObjectKey, Arc<StoredObject>)>,
+    view: &mut WatchView,
+) -> Option<Bytes> {
+    let mut frame = Vec::new();
+    while let Some((key, object)) = objects.pop_front() {
+        view.write_initial(&key, &object, &mut frame);
         if frame.len() >= FRAME_SIZE_BYTES {
             break;
         }
     }
-    (!frame.is_empty()).then(|| frame.freeze())
+    (!frame.is_empty()).then(|| Bytes::from(frame))
 }

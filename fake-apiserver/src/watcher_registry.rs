@@ -1,6 +1,9 @@
 //! How far each open watch has read, and the cut-off of those that are too slow.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use crate::storage::ResourceId;
 
@@ -24,7 +27,7 @@ pub struct WatcherRegistry {
     budget: Duration,
     next: u64,
     watchers: BTreeMap<WatcherId, Watcher>,
-    terminated: u64,
+    terminated: HashMap<ResourceId, u64>,
 }
 
 #[derive(Debug)]
@@ -43,7 +46,7 @@ impl WatcherRegistry {
             budget,
             next: 0,
             watchers: BTreeMap::new(),
-            terminated: 0,
+            terminated: HashMap::new(),
         }
     }
 
@@ -86,7 +89,7 @@ impl WatcherRegistry {
             let since = *watcher.behind_since.get_or_insert(now);
             if now.saturating_sub(since) > self.budget && watcher.standing == Standing::Open {
                 watcher.standing = Standing::Terminated;
-                self.terminated += 1;
+                *self.terminated.entry(resource).or_default() += 1;
             }
         }
     }
@@ -97,7 +100,7 @@ impl WatcherRegistry {
             && watcher.standing == Standing::Open
         {
             watcher.standing = Standing::Terminated;
-            self.terminated += 1;
+            *self.terminated.entry(watcher.resource).or_default() += 1;
         }
     }
 
@@ -125,6 +128,11 @@ impl WatcherRegistry {
 
     /// Watches terminated so far.
     pub fn terminated(&self) -> u64 {
-        self.terminated
+        self.terminated.values().sum()
+    }
+
+    /// Watches of one resource terminated so far.
+    pub fn terminated_of(&self, resource: ResourceId) -> u64 {
+        self.terminated.get(&resource).copied().unwrap_or(0)
     }
 }

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use reports::{criterion::render_criterion, page::render, read::read_records, summary::summarise};
 
 use crate::{
+    client_go,
     exit_code::{ExitCode, RatePolicy},
     handler_cost::HandlerCost,
     input,
@@ -18,7 +19,7 @@ use crate::{
     run::run,
     scenario::{
         NamedScenario, ScenarioError,
-        choice::{InformerKind, QueuePreset},
+        choice::{Implementation, InformerKind, QueuePreset},
         shipped,
         written::{Axis, ObjectCount, WrittenDuration},
     },
@@ -70,9 +71,9 @@ struct RunFlags {
     /// Generations of the queue.
     #[arg(long, value_name = "NAME,…")]
     queue: Option<Axis<QueuePreset>>,
-    /// Implementation of the informer.
-    #[arg(long, default_value = "informer-bench")]
-    informer: String,
+    /// Whose informer: informer-bench, client-go (built with Go, of the release that has the queue), or both.
+    #[arg(long, value_name = "NAME,…")]
+    informer: Option<Axis<Implementation>>,
     /// Plain informer, shared informer, or both.
     #[arg(long, value_name = "plain,shared")]
     informer_mode: Option<Axis<InformerKind>>,
@@ -165,12 +166,6 @@ enum Form {
 }
 
 fn measure(scenario: &str, flags: &RunFlags) -> anyhow::Result<ExitCode> {
-    if flags.informer != "informer-bench" {
-        bail!(
-            "--informer {}: only informer-bench runs here so far; client-go and kube-rs come with the peers",
-            flags.informer
-        );
-    }
     let mut named = NamedScenario::load(scenario)?;
     flags.apply(&mut named)?;
     let form = if flags.output.json {
@@ -194,6 +189,7 @@ fn run_scenario(
 ) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(named);
     input::check(&plan.scenario.cluster)?;
+    client_go::prepare(&plan)?;
     let results = ResultsDirectory::create(out, &named.name)?;
     results.write_scenario(named)?;
     let command = std::env::args()
@@ -291,6 +287,7 @@ impl RunFlags {
             scenario.variants.clear();
         }
         set(&mut scenario.queue, self.queue.as_ref());
+        set(&mut scenario.implementation, self.informer.as_ref());
         set(&mut scenario.informer, self.informer_mode.as_ref());
         set(&mut scenario.resync, self.resync.as_ref());
         set(&mut scenario.churn.rate_per_second, self.churn.as_ref());

@@ -2,23 +2,27 @@
 
 mod accounting;
 mod analysis;
-mod informer_under_test;
+mod informer_warnings;
+mod own_informer;
+mod peer;
+mod peer_log;
 mod recorder;
 mod repair;
 mod sampler;
+mod under_test;
 mod verification;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Context as _, bail};
 use bench_core::{
-    api::{Object, Resource},
-    cache::{Indexer, QueueKind},
+    api::Resource,
+    cache::QueueKind,
     measure::{
         allocations::AllocationCount,
-        clock::{MonotonicTime, process_cpu_time},
+        clock::MonotonicTime,
         process::reset_resident_memory_peak,
-        record::{Measurements, Outcome, TimelinePoint},
+        record::{Measurements, Outcome, TimelinePoint, Warning},
     },
 };
 use fake_apiserver::control::ChurnRequest;
@@ -31,9 +35,10 @@ use crate::{
 };
 
 use analysis::{Inputs, analyse};
-use informer_under_test::UnderTest;
+pub use peer::PeerIdentity;
 pub use recorder::Losses;
-use recorder::{Cause, Recorder};
+use recorder::{Cause, Log, Recorder};
+use under_test::{Left, UnderTest};
 
 /// How long an informer may take for its first list: 150,000 pods take about ten seconds here.
 const SYNC_LIMIT: Duration = Duration::from_secs(90);
@@ -53,6 +58,8 @@ pub struct DriveSettings {
     pub resource: Resource,
     /// Generation of the queue.
     pub queue: QueueKind,
+    /// Program that runs another implementation's informer; absent for the one of this repository.
+    pub peer: Option<PathBuf>,
     /// Plain or shared.
     pub informer: InformerKind,
     /// What the handler does.
@@ -94,6 +101,10 @@ pub struct Driven {
     pub measurements: Option<Measurements>,
     /// What was wrong, one sentence each.
     pub violations: Vec<String>,
+    /// What another implementation called itself; absent for the one of this repository.
+    pub peer: Option<PeerIdentity>,
+    /// What the informer warned of.
+    pub informer_warnings: Vec<Warning>,
     /// Checksum of the churn as carried out.
     pub trace_checksum: String,
 }
@@ -105,6 +116,8 @@ impl Driven {
             extent: Extent::Cut,
             measurements: None,
             violations: Vec::new(),
+            peer: None,
+            informer_warnings: Vec::new(),
             trace_checksum: "none".to_owned(),
         }
     }
@@ -127,31 +140,54 @@ impl Driven {
 /// # Errors
 /// If the server cannot be reached or the informer does not sync within a minute and a half.
 pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::Result<Driven> {
-    let control = ControlClient::new(&settings.base_url);
-    let version_before = control.state().await?.revision;
     let recorder = Recorder::new(settings.losses, settings.seed);
     let began = MonotonicTime::now();
+    let driven = measure(settings, interrupt, &recorder, began).await;
+    let informer_warnings = recorder.warnings().take(began);
+    match driven {
+        Ok(driven) => Ok(Driven {
+            informer_warnings,
+            ..driven
+        }),
+        Err(error) if informer_warnings.is_empty() => Err(error),
+        Err(error) => {
+            let told = informer_warnings.into_iter().map(|warning| warning.message);
+            let told: Vec<_> = told.collect();
+            Err(error.context(format!("the informer had warned: {}", told.join("; "))))
+        }
+    }
+}
+
+async fn measure(
+    settings: &DriveSettings,
+    interrupt: &Interrupt,
+    recorder: &Recorder,
+    began: MonotonicTime,
+) -> anyhow::Result<Driven> {
+    let control = ControlClient::new(&settings.base_url);
+    let version_before = control.state().await?.revision;
     reset_resident_memory_peak()
         .unwrap_or_else(|error| tracing::warn!(%error, "the peak of the memory is the process'"));
-    let informer = informer_under_test::start(settings, &recorder)?;
+    let informer = under_test::start(settings, recorder)?;
     let ready = tokio::select! {
         biased;
         () = interrupt.pressed() => return Ok(Driven::not_measured()),
         ready = sync_and_warm_up(settings, &control, &informer) => ready?,
     };
-    let window = measure_window(settings, &control, &informer, &recorder, interrupt).await?;
+    let peer = informer.peer();
+    let window = measure_window(settings, &control, &informer, recorder, interrupt).await?;
     let mut churned = None;
     if settings.churn.is_some() {
         churned = Some(control.stop_churn().await?);
     }
-    informer.end_resyncs();
+    informer.end_resyncs().await?;
     let commits = control.commits_since(version_before).await?;
     let last_commit = commits
         .last()
         .map_or(version_before, |commit| commit.resource_version);
-    let settled = tokio::select! {
+    let mut settled = tokio::select! {
         biased;
-        settled = settle(settings, informer, last_commit) => Some(settled),
+        settled = settle(settings, informer, recorder, last_commit) => Some(settled?),
         () = overdue(interrupt) => None,
     };
     let end_state = control.state().await?;
@@ -166,33 +202,55 @@ pub async fn drive(settings: &DriveSettings, interrupt: &Interrupt) -> anyhow::R
             .as_ref()
             .map_or_else(MonotonicTime::now, |settled| settled.at),
         client_cpu: window.client_cpu,
-        client_allocations: window.client_allocations,
+        client_rss_peak_bytes: settled
+            .as_ref()
+            .map_or(window.client_rss_peak_bytes, |settled| {
+                settled.client_rss_peak_bytes
+            }),
+        client_allocations: window.client_allocations.filter(|_| peer.is_none()),
         server_cpu: window.server_cpu,
         server_rss_peak_bytes: end_state.rss_peak_bytes,
         commits,
         undone: churned
             .as_ref()
             .map_or(0, |churned| churned.scheduled - churned.committed),
-        log: recorder.take(),
+        log: settled
+            .as_mut()
+            .and_then(Settled::take_log)
+            .unwrap_or_else(|| recorder.take()),
         samples: window.samples,
     };
-    let (measurements, accounting_violations) = analyse(&inputs);
-    if measurements.window_ns == 0 {
-        bail!("nothing was measured: the window is empty");
-    }
-    let (extent, violations) = match settled {
-        Some(settled) => {
-            let others = verify(&settled, &inputs, last_commit).await?;
-            (window.extent, [others, accounting_violations].concat())
-        }
+    let checksum = churned.map_or_else(|| "none".to_owned(), |churned| churned.checksum);
+    let (extent, violations) = match &settled {
+        Some(settled) => (window.extent, verify(settled, &inputs, last_commit).await?),
         // The checks hold for what has come to rest only.
         None => (Extent::Cut, vec![NOT_SETTLED.to_owned()]),
     };
+    conclude(&inputs, extent, violations, (peer, checksum))
+}
+
+/// Another implementation's log is gone where it did not settle, and with it the numbers.
+fn conclude(
+    inputs: &Inputs<'_>,
+    extent: Extent,
+    mut violations: Vec<String>,
+    (peer, trace_checksum): (Option<PeerIdentity>, String),
+) -> anyhow::Result<Driven> {
+    let (measurements, accounting_violations) = analyse(inputs);
+    if measurements.window_ns == 0 {
+        bail!("nothing was measured: the window is empty");
+    }
+    let logged = peer.is_none() || !inputs.log.deliveries.is_empty();
+    if !violations.iter().any(|violation| violation == NOT_SETTLED) {
+        violations.extend(accounting_violations);
+    }
     Ok(Driven {
         extent,
-        measurements: Some(measurements),
+        measurements: logged.then_some(measurements),
         violations,
-        trace_checksum: churned.map_or_else(|| "none".to_owned(), |churned| churned.checksum),
+        peer,
+        informer_warnings: Vec::new(),
+        trace_checksum,
     })
 }
 
@@ -207,7 +265,7 @@ async fn sync_and_warm_up(
     informer: &UnderTest,
 ) -> anyhow::Result<Ready> {
     let synced = tokio::time::timeout(SYNC_LIMIT, informer.wait_until_synced()).await;
-    synced.context("the informer did not sync in time")?;
+    synced.context("the informer did not sync in time")??;
     let synced_at = MonotonicTime::now();
     let known = informer.cached_objects();
     if let Some(churn) = &settings.churn {
@@ -223,6 +281,7 @@ struct Window {
     began: MonotonicTime,
     ended: MonotonicTime,
     client_cpu: Duration,
+    client_rss_peak_bytes: u64,
     client_allocations: Option<AllocationCount>,
     server_cpu: Duration,
     samples: Vec<TimelinePoint>,
@@ -238,16 +297,19 @@ async fn measure_window(
     let server_before = control.state().await?;
     tracing::info!("measuring");
     let began = MonotonicTime::now();
-    let cpu_before = process_cpu_time();
+    let before = informer.observe(recorder).await?;
     let allocated_before = AllocationCount::now();
     let mut samples = Vec::new();
     let whole = sampler::sample(informer, recorder, began, settings.window, &mut samples);
     let extent = tokio::select! {
         biased;
-        () = whole => Extent::Whole,
+        ended = whole => {
+            ended?;
+            Extent::Whole
+        }
         () = interrupt.pressed() => Extent::Cut,
     };
-    let client_cpu = process_cpu_time().saturating_sub(cpu_before);
+    let after = informer.observe(recorder).await?;
     let client_allocations = AllocationCount::now()
         .zip(allocated_before)
         .map(|(now, before)| now.since(before));
@@ -263,7 +325,8 @@ async fn measure_window(
         extent,
         began,
         ended,
-        client_cpu,
+        client_cpu: after.cpu.saturating_sub(before.cpu),
+        client_rss_peak_bytes: after.memory.peak_bytes,
         client_allocations,
         server_cpu,
         samples,
@@ -274,18 +337,36 @@ async fn measure_window(
 struct Settled {
     converged: bool,
     at: MonotonicTime,
-    cache: Arc<Indexer<Object>>,
+    client_rss_peak_bytes: u64,
+    left: Left,
 }
 
-async fn settle(settings: &DriveSettings, informer: UnderTest, last_commit: u64) -> Settled {
-    let converged = informer.wait_until_converged(last_commit, settings).await;
+impl Settled {
+    /// The log of another process.
+    fn take_log(&mut self) -> Option<Log> {
+        match &mut self.left {
+            Left::Ours(_) => None,
+            Left::Peer(left) => Some(std::mem::take(&mut left.0)),
+        }
+    }
+}
+
+async fn settle(
+    settings: &DriveSettings,
+    informer: UnderTest,
+    recorder: &Recorder,
+    last_commit: u64,
+) -> anyhow::Result<Settled> {
+    let converged = informer.wait_until_converged(last_commit, settings).await?;
     let at = MonotonicTime::now();
-    let cache = informer.stop().await;
-    Settled {
+    let client_rss_peak_bytes = informer.observe(recorder).await?.memory.peak_bytes;
+    let left = informer.stop().await?;
+    Ok(Settled {
         converged,
         at,
-        cache,
-    }
+        client_rss_peak_bytes,
+        left,
+    })
 }
 
 async fn overdue(interrupt: &Interrupt) {
@@ -304,7 +385,7 @@ async fn verify(
             "the informer had not converged to version {last_commit} in time"
         ));
     }
-    let differences = verification::compare_with_server(inputs.settings, &settled.cache).await?;
+    let differences = verification::compare_with_server(inputs.settings, &settled.left).await?;
     let illegal = verification::check_stream(&inputs.log);
     violations.extend(differences.iter().chain(&illegal).map(ToString::to_string));
     let unexplained = accounting::calls_without_write(&inputs.commits, &inputs.log.deliveries);

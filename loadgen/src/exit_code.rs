@@ -111,10 +111,8 @@ mod tests {
 
     fn limited() -> RunRecord {
         let mut record = record(&Outcome::Verified);
-        record.warnings.push(Warning {
-            kind: "GeneratorLimited".to_owned(),
-            message: String::new(),
-        });
+        let limited = Warning::afterwards("GeneratorLimited", String::new());
+        record.warnings.push(limited);
         record
     }
 

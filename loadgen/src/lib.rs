@@ -6,6 +6,7 @@
 //! - [`cli`], [`table`]: the command line and what it prints.
 
 pub mod cli;
+mod client_go;
 pub mod control_client;
 mod discovery;
 pub mod drive;

@@ -10,7 +10,7 @@ use crate::{
     quantity::{ResyncPeriod, format_duration},
     scenario::{
         NamedScenario, Scenario,
-        choice::{InformerKind, QueuePreset},
+        choice::{Implementation, InformerKind, QueuePreset},
         written::Axis,
     },
 };
@@ -22,6 +22,8 @@ pub struct PlannedVariant {
     pub label: String,
     /// Generation of the queue.
     pub queue: QueuePreset,
+    /// Whose informer.
+    pub implementation: Implementation,
     /// Plain or shared.
     pub informer: InformerKind,
     /// Objects of the profile; absent for objects from a file.
@@ -45,6 +47,9 @@ pub struct PlannedTrial {
     pub round: u32,
     /// Place in the order of running, from 0.
     pub order: u32,
+    /// Seed of its churn, losses and jitter: the scenario's plus the round, so that a round meets all variants with the same
+    /// luck and the next one with other luck.
+    pub seed: u64,
     /// What runs.
     pub variant: PlannedVariant,
 }
@@ -71,9 +76,16 @@ impl Plan {
         } else {
             explicit(scenario)
         };
+        // Last, so that whose informers are compared run one after the other.
+        variants = vary(
+            &variants,
+            scenario.implementation.values(),
+            |variant, implementation| variant.implementation = *implementation,
+        );
         let axes = axes(&variants);
+        let kinds = kinds_of_cost(&variants);
         for variant in &mut variants {
-            variant.label = label(variant, &axes);
+            variant.label = label(variant, &axes, kinds);
         }
         let mut trials = Vec::new();
         for round in 0..scenario.rounds.get() {
@@ -82,6 +94,7 @@ impl Plan {
                 trials.push(PlannedTrial {
                     round,
                     order,
+                    seed: scenario.seed.wrapping_add(u64::from(round)),
                     variant: variant.clone(),
                 });
             }
@@ -174,6 +187,7 @@ fn explicit(scenario: &Scenario) -> Vec<PlannedVariant> {
     let overridden = |overrides: &crate::scenario::Overrides| PlannedVariant {
         label: String::new(),
         queue: overrides.queue.unwrap_or(base.queue),
+        implementation: base.implementation,
         informer: overrides.informer.unwrap_or(base.informer),
         count: overrides.count.map(|count| count.0).or(base.count),
         churn_per_second: overrides
@@ -193,6 +207,7 @@ fn first(scenario: &Scenario) -> PlannedVariant {
     PlannedVariant {
         label: String::new(),
         queue: scenario.queue.values()[0],
+        implementation: scenario.implementation.values()[0],
         informer: scenario.informer.values()[0],
         count: scenario
             .cluster
@@ -217,7 +232,7 @@ fn axes(variants: &[PlannedVariant]) -> Vec<String> {
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    let fields: [(&str, Setting<'_>); 6] = [
+    let fields: [(&str, Setting<'_>); 7] = [
         ("queue", &|variant| variant.queue.to_string()),
         ("informer", &|variant| variant.informer.to_string()),
         ("object_count", &|variant| format!("{:?}", variant.count)),
@@ -226,6 +241,9 @@ fn axes(variants: &[PlannedVariant]) -> Vec<String> {
         }),
         ("handler_cost_ns", &|variant| variant.cost.to_string()),
         ("resync_period_ns", &|variant| variant.resync.to_string()),
+        ("implementation", &|variant| {
+            variant.implementation.to_string()
+        }),
     ];
     fields
         .iter()
@@ -234,7 +252,24 @@ fn axes(variants: &[PlannedVariant]) -> Vec<String> {
         .collect()
 }
 
-fn label(variant: &PlannedVariant, axes: &[String]) -> String {
+/// Whether variants differ in how they spend their cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KindsOfCost {
+    One,
+    Several,
+}
+
+fn kinds_of_cost(variants: &[PlannedVariant]) -> KindsOfCost {
+    let mut kinds = variants.iter().map(|variant| variant.cost.kind());
+    let first = kinds.next();
+    if kinds.any(|kind| Some(kind) != first) {
+        KindsOfCost::Several
+    } else {
+        KindsOfCost::One
+    }
+}
+
+fn label(variant: &PlannedVariant, axes: &[String], kinds: KindsOfCost) -> String {
     let mut words = Vec::new();
     for axis in axes {
         words.push(match axis.as_str() {
@@ -242,6 +277,8 @@ fn label(variant: &PlannedVariant, axes: &[String]) -> String {
             "informer" => variant.informer.to_string(),
             "object_count" => format!("{} objects", variant.count.unwrap_or(0)),
             "churn_per_second" => format!("{}/s", variant.churn_per_second),
+            "implementation" => variant.implementation.to_string(),
+            "handler_cost_ns" if kinds == KindsOfCost::Several => format!("cost {}", variant.cost),
             "handler_cost_ns" => format!("cost {}", format_duration(variant.cost.duration())),
             _ => format!("resync {}", variant.resync),
         });
@@ -281,7 +318,59 @@ mod tests {
             .flat_map(|round| once.iter().map(move |label| (round, label.as_str())))
             .collect();
         assert_eq!(order, expected);
+        let seed = plan.scenario.seed;
+        let environment = bench_core::measure::environment::capture("").unwrap();
+        for trial in &plan.trials {
+            assert_eq!(trial.seed, seed + u64::from(trial.round));
+            let record = crate::run::blank_record(&plan, trial, "", &environment);
+            assert_eq!(
+                record.seed, trial.seed,
+                "the record names the seed that ran"
+            );
+        }
         assert_eq!(plan.summary.axes, ["queue", "resync_period_ns"]);
+    }
+
+    /// A plan's labels, and its axes.
+    fn planned(text: &str) -> (Vec<String>, Vec<String>) {
+        let scenario = Scenario::parse("s.yaml", text).unwrap();
+        let plan = Plan::new(&NamedScenario {
+            name: "s".to_owned(),
+            scenario,
+        });
+        let labels = plan.trials.iter().map(|trial| trial.variant.label.clone());
+        (labels.collect(), plan.summary.axes)
+    }
+
+    #[test]
+    fn implementations_run_one_after_the_other_in_lists_and_in_explicit_variants() {
+        let text = crate::scenario::shipped::text("resync-periods").unwrap();
+        let text = text.replace("queue: [delta-fifo, atomic-fifo]", "queue: delta-fifo");
+        let text = text.replace("rounds: 2", "rounds: 1");
+        let both = format!("{text}implementation: [informer-bench, client-go]\n");
+        let (labels, axes) = planned(&both);
+        assert_eq!(
+            labels[..3],
+            [
+                "resync off informer-bench",
+                "resync off client-go",
+                "resync 1s informer-bench"
+            ]
+        );
+        assert_eq!(axes, ["resync_period_ns", "implementation"]);
+        let explicit = format!("{both}variants: [{{resync: 1s}}, {{resync: 2s}}]\n");
+        let (labels, _) = planned(&explicit);
+        assert_eq!(labels.len(), 4);
+        assert_eq!(labels[1], "resync 1s client-go");
+    }
+
+    #[test]
+    fn a_label_tells_sleeping_from_spinning_where_both_occur() {
+        let text = crate::scenario::shipped::text("resync-periods").unwrap();
+        let text = text.replace("cost: sleep:60us", "cost: [sleep:60us, spin:60us]");
+        let (labels, _) = planned(&text);
+        assert!(labels[0].contains("cost sleep:60us"), "{}", labels[0]);
+        assert!(labels[4].contains("cost spin:60us"), "{}", labels[4]);
     }
 
     #[test]

@@ -13,13 +13,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use crate::{
+    client_go,
     control_client::ControlClient,
     discovery::{self, full_name},
     drive::{DriveSettings, Driven, Losses, drive},
     interrupt::Interrupt,
     plan::{Plan, PlannedTrial},
     results::ResultsDirectory,
-    scenario,
+    scenario::{self, choice::Implementation},
     server_process::{Content, Placement, ServerProcess},
     table,
     trial_process::{TrialRequest, run_in_child},
@@ -120,7 +121,7 @@ async fn run_trial(
     };
     let control = ControlClient::new(server.base_url());
     let resource = discovery::find(&control, &plan.scenario.cluster.resource).await?;
-    let settings = settings(plan, trial, server.base_url(), resource);
+    let settings = settings(plan, trial, server.base_url(), resource)?;
     if let Some(resource) = control
         .state()
         .await?
@@ -154,7 +155,7 @@ fn settings(
     trial: &PlannedTrial,
     base_url: &str,
     resource: Resource,
-) -> DriveSettings {
+) -> anyhow::Result<DriveSettings> {
     let scenario = &plan.scenario;
     let variant = &trial.variant;
     let churn = (variant.churn_per_second > 0.0).then(|| ChurnRequest {
@@ -174,14 +175,19 @@ fn settings(
             scenario::KeyChoice::Uniform => KeyChoice::Uniform,
             scenario::KeyChoice::Zipf(exponent) => KeyChoice::Zipf { exponent },
         },
-        seed: scenario.seed + u64::from(trial.round),
+        seed: trial.seed,
         start_at_ns: None,
     });
     let handler = &scenario.handler;
-    DriveSettings {
+    let peer = match variant.implementation {
+        Implementation::ClientGo => Some(client_go::program(variant.queue.0)?),
+        Implementation::InformerBench => None,
+    };
+    Ok(DriveSettings {
         base_url: base_url.to_owned(),
         resource,
         queue: variant.queue.0,
+        peer,
         informer: variant.informer,
         handler: handler.kind,
         workers: handler.workers.get() as usize,
@@ -194,8 +200,8 @@ fn settings(
         churn,
         warm_up: variant.warm_up,
         window: variant.window,
-        seed: scenario.seed + u64::from(trial.round),
-    }
+        seed: trial.seed,
+    })
 }
 
 pub(crate) fn blank_record(
@@ -237,10 +243,18 @@ pub(crate) fn blank_record(
         },
         round: trial.round,
         order: trial.order,
-        implementation: concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
-        decode_mode: "raw".to_owned(),
+        implementation: match variant.implementation {
+            Implementation::ClientGo => client_go::implementation(variant.queue.0),
+            Implementation::InformerBench => {
+                concat!("informer-bench ", env!("CARGO_PKG_VERSION")).to_owned()
+            }
+        },
+        decode_mode: match variant.implementation {
+            Implementation::ClientGo => client_go::DECODE_MODE.to_owned(),
+            Implementation::InformerBench => "raw".to_owned(),
+        },
         environment: environment.clone(),
-        seed: scenario.seed,
+        seed: trial.seed,
         trace_checksum: String::new(),
         started_at: utc_now(),
         command: command.to_owned(),
@@ -255,11 +269,17 @@ pub(crate) fn blank_record(
 fn conclude(record: &mut RunRecord, driven: Driven) {
     record.outcome = driven.outcome();
     record.trace_checksum = driven.trace_checksum;
+    if let Some(peer) = driven.peer {
+        record.implementation = format!("client-go {}, {}", peer.release, peer.go);
+    }
+    record.warnings = driven.informer_warnings;
     if matches!(record.outcome, Outcome::Failed { .. }) {
         return;
     }
     if let Some(measurements) = driven.measurements {
-        record.warnings = warnings(&record.variant, &measurements);
+        record
+            .warnings
+            .extend(warnings(&record.variant, &measurements));
         record.measurements = Some(measurements);
     }
 }

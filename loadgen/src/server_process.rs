@@ -33,7 +33,7 @@ pub struct ServerProcess {
 
 /// Reads a stream to its end, so that its writer never waits, and keeps the last lines.
 #[derive(Debug)]
-struct LastLines {
+pub(crate) struct LastLines {
     lines: Arc<Mutex<VecDeque<String>>>,
     reader: JoinSet<()>,
 }
@@ -172,7 +172,8 @@ impl ServerProcess {
 }
 
 impl LastLines {
-    fn of(stream: impl AsyncRead + Unpin + Send + 'static) -> Self {
+    /// Begins to read.
+    pub(crate) fn of(stream: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let lines = Arc::new(Mutex::new(VecDeque::new()));
         let kept = Arc::clone(&lines);
         let mut reader = JoinSet::new();
@@ -192,7 +193,7 @@ impl LastLines {
     }
 
     /// The last lines, once the stream has ended or a second has passed. Cancel safe.
-    async fn text(&mut self) -> String {
+    pub(crate) async fn text(&mut self) -> String {
         // Past the limit somebody else holds the stream; what came so far must do.
         let _ = timeout(LAST_WORDS_LIMIT, self.reader.join_next()).await;
         let lines = self.lines.lock();

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use bench_core::measure::record::{Generator, Measurements, RunRecord, Variant, Warning};
+use bench_core::measure::record::{
+    Generator, Measurements, ResyncSummary, RunRecord, Variant, Warning,
+};
 
 /// Kind of the warning that the generator did not keep the rate: then no number holds for that rate.
 const GENERATOR_LIMITED: &str = "GeneratorLimited";
@@ -21,13 +23,12 @@ const LATENESS_P99_MAX: Duration = Duration::from_millis(100);
 
 /// All warnings of a trial.
 pub(crate) fn warnings(variant: &Variant, measurements: &Measurements) -> Vec<Warning> {
-    let effective = measurements.resync.effective_period_ns;
     [
         few_samples(variant, measurements),
         negative_latencies(measurements),
         generator_limited(&measurements.generator),
         load_above_one(variant),
-        effective.and_then(|effective| stretched_period(variant, effective)),
+        stretched_period(variant.resync_period_ns, &measurements.resync),
         debug_build(),
     ]
     .into_iter()
@@ -42,13 +43,6 @@ pub(crate) fn rate_shortfall(record: &RunRecord) -> Option<&str> {
     Some(&limited.message)
 }
 
-fn warning(kind: &str, message: String) -> Warning {
-    Warning {
-        kind: kind.to_owned(),
-        message,
-    }
-}
-
 fn few_samples(variant: &Variant, measurements: &Measurements) -> Option<Warning> {
     let live = measurements
         .latency
@@ -56,7 +50,7 @@ fn few_samples(variant: &Variant, measurements: &Measurements) -> Option<Warning
         .map_or(0, |series| series.count);
     (variant.churn_per_second > 0.0 && live < FEW_SAMPLES).then(|| {
         let message = format!("{live} live events: the 99.9th percentile is the maximum");
-        warning("TooFewSamples", message)
+        Warning::afterwards("TooFewSamples", message)
     })
 }
 
@@ -65,7 +59,7 @@ fn negative_latencies(measurements: &Measurements) -> Option<Warning> {
     let negative: u64 = series.map(|series| series.negative).sum();
     (negative > 0).then(|| {
         let message = format!("{negative} latencies came out negative and are counted apart");
-        warning("NegativeLatency", message)
+        Warning::afterwards("NegativeLatency", message)
     })
 }
 
@@ -89,7 +83,7 @@ fn generator_limited(generator: &Generator) -> Option<Warning> {
         let message = format!(
             "the server committed {committed} of {scheduled} scheduled changes, {late} of them more than {LATENESS_P99_MAX:?} late"
         );
-        warning(GENERATOR_LIMITED, message)
+        Warning::afterwards(GENERATOR_LIMITED, message)
     })
 }
 
@@ -99,26 +93,35 @@ fn load_above_one(variant: &Variant) -> Option<Warning> {
     let load = variant.object_count as f64 * cost / period + variant.churn_per_second * cost / 1e9;
     (load > 1.0).then(|| {
         let message = format!("load {load:.2}: a resync is not drained before the next");
-        warning("LoadAboveOne", message)
+        Warning::afterwards("LoadAboveOne", message)
     })
 }
 
-fn stretched_period(variant: &Variant, effective_ns: u64) -> Option<Warning> {
-    let asked_ns = variant.resync_period_ns?;
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    (effective_ns as f64 > 1.05 * asked_ns as f64).then(|| {
-        let (asked, got) = (seconds(asked_ns), seconds(effective_ns));
-        warning(
-            "EffectivePeriod",
-            format!("{asked:.3} s asked for, {got:.3} s got"),
-        )
-    })
+/// A handler that is slower than the period holds resyncs up, in the worst case beyond the window.
+fn stretched_period(asked_ns: Option<u64>, resync: &ResyncSummary) -> Option<Warning> {
+    let asked_ns = asked_ns?;
+    let asked = asked_ns as f64 / 1e9;
+    let stretched = |effective_ns: &u64| *effective_ns as f64 > 1.05 * asked_ns as f64;
+    let message = if let Some(effective_ns) = resync.effective_period_ns.filter(stretched) {
+        let got = effective_ns as f64 / 1e9;
+        format!("{asked:.3} s asked for, {got:.3} s got")
+    } else {
+        let ResyncSummary {
+            expected, fired, ..
+        } = resync;
+        // The window may begin right after one and end right before one.
+        if fired + 1 >= *expected {
+            return None;
+        }
+        format!("{asked:.3} s asked for, {fired} resyncs where {expected} were due")
+    };
+    Some(Warning::afterwards("EffectivePeriod", message))
 }
 
 fn debug_build() -> Option<Warning> {
     cfg!(debug_assertions).then(|| {
         let message = "built without optimisation: not for numbers".to_owned();
-        warning("DebugBuild", message)
+        Warning::afterwards("DebugBuild", message)
     })
 }
 
@@ -177,5 +180,45 @@ mod tests {
         assert_eq!(said(&generator(10, 8, &[1])), None);
         assert!(said(&generator(10, 7, &[1])).is_some());
         assert_eq!(said(&generator(0, 0, &[])), None, "no churn");
+    }
+
+    fn period_said(expected: u64, fired: u64, effective_period_ns: Option<u64>) -> Option<String> {
+        let resync = ResyncSummary {
+            expected,
+            fired,
+            effective_period_ns,
+            ticks: Vec::new(),
+        };
+        stretched_period(Some(1_000_000_000), &resync).map(|warning| {
+            assert_eq!(warning.kind, "EffectivePeriod");
+            warning.message
+        })
+    }
+
+    #[test]
+    fn a_resync_that_a_slow_handler_holds_up_is_warned_of_even_if_it_never_comes() {
+        assert_eq!(period_said(6, 6, Some(1_000_400_000)), None);
+        assert_eq!(
+            period_said(6, 4, Some(1_600_000_000)).unwrap(),
+            "1.000 s asked for, 1.600 s got"
+        );
+        assert_eq!(
+            period_said(6, 0, None).unwrap(),
+            "1.000 s asked for, 0 resyncs where 6 were due"
+        );
+        assert_eq!(
+            period_said(6, 3, Some(1_000_000_000)).unwrap(),
+            "1.000 s asked for, 3 resyncs where 6 were due"
+        );
+        // One at each end of the window may fall outside.
+        assert_eq!(period_said(6, 5, Some(1_000_000_000)), None);
+        assert_eq!(period_said(1, 0, None), None);
+        let none = ResyncSummary {
+            expected: 0,
+            fired: 0,
+            effective_period_ns: None,
+            ticks: Vec::new(),
+        };
+        assert_eq!(stretched_period(None, &none), None, "resync is off");
     }
 }

@@ -21,16 +21,18 @@ pub enum Question {
 }
 
 impl Question {
-    /// The question of these records.
+    /// The question of these records. Both informers over periods ask what a resync skips, unless events are lost: then it is
+    /// what it repairs.
     pub fn of(records: &[RunRecord]) -> Self {
         let has = |axis: &str| {
             records
                 .iter()
                 .any(|record| record.scenario.axes.iter().any(|name| name == axis))
         };
+        let loses = records.iter().any(|record| record.variant.loss_share > 0.0);
         if has("object_count") {
             Self::Scale
-        } else if has("handler_cost_ns") || has("churn_per_second") || has("informer") {
+        } else if has("handler_cost_ns") || has("churn_per_second") || has("informer") && !loses {
             Self::Dedup
         } else {
             Self::Periods

@@ -2,6 +2,8 @@
 
 use bench_core::measure::record::RunRecord;
 
+use crate::quantity::duration;
+
 /// One warning over all trials that carry it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -9,6 +11,10 @@ pub struct Note {
     pub kind: String,
     /// What was wrong; numbers that differ between trials are ranges.
     pub text: String,
+    /// Fewest and most times that a trial told it.
+    pub told: (u64, u64),
+    /// When a trial told it first, from its informer's start; absent for what was found afterwards.
+    pub first_at_ns: Option<u64>,
     /// Trials that carry it.
     pub trials: usize,
     /// Labels of their variants.
@@ -16,7 +22,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The text, and whose it is.
+    /// The text, how often and when, and whose it is.
     pub fn line(&self) -> String {
         let trials = match self.trials {
             1 => "1 trial".to_owned(),
@@ -27,7 +33,15 @@ impl Note {
         } else {
             format!("{trials} of {} variants", self.labels.len())
         };
-        format!("{} ({whose})", self.text)
+        let times = match self.told {
+            (_, 0 | 1) => String::new(),
+            (fewest, most) if fewest == most => format!("{most} times, "),
+            (fewest, most) => format!("{fewest}–{most} times, "),
+        };
+        let since = self.first_at_ns.map_or_else(String::new, |at| {
+            format!("first {} after the start, ", duration(at as f64))
+        });
+        format!("{} ({times}{since}{whose})", self.text)
     }
 }
 
@@ -97,6 +111,8 @@ impl Word {
 struct Group {
     kind: String,
     words: Vec<Word>,
+    told: (u64, u64),
+    first_at_ns: Option<u64>,
     trials: usize,
     labels: Vec<String>,
 }
@@ -120,6 +136,8 @@ pub fn notes(records: &[RunRecord]) -> Vec<Note> {
                 groups.push(Group {
                     kind: warning.kind.clone(),
                     words: words.clone(),
+                    told: (warning.count, warning.count),
+                    first_at_ns: warning.first_at_ns,
                     trials: 0,
                     labels: Vec::new(),
                 });
@@ -127,6 +145,10 @@ pub fn notes(records: &[RunRecord]) -> Vec<Note> {
             });
             let group = &mut groups[index];
             group.trials += 1;
+            group.told.0 = group.told.0.min(warning.count);
+            group.told.1 = group.told.1.max(warning.count);
+            let firsts = [group.first_at_ns, warning.first_at_ns];
+            group.first_at_ns = firsts.into_iter().flatten().min();
             for (known, word) in group.words.iter_mut().zip(&words) {
                 known.include(word);
             }
@@ -145,6 +167,8 @@ pub fn notes(records: &[RunRecord]) -> Vec<Note> {
                 .collect::<Vec<_>>()
                 .join(" "),
             kind: group.kind,
+            told: group.told,
+            first_at_ns: group.first_at_ns,
             trials: group.trials,
             labels: group.labels,
         })

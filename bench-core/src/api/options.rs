@@ -100,6 +100,8 @@ impl Query {
                 b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
                     self.0.push(char::from(byte));
                 }
+                // As Go's `url.QueryEscape`.
+                b' ' => self.0.push('+'),
                 _ => write!(self.0, "%{byte:02X}").expect("writing to a String cannot fail"),
             }
         }
@@ -132,10 +134,10 @@ mod tests {
         assert_eq!(ListOptions::most_recent().query(), "");
         let page = ListOptions {
             limit: 500,
-            continue_token: "a+b=".to_owned(),
+            continue_token: "a+b= c".to_owned(),
             ..ListOptions::most_recent()
         };
-        assert_eq!(page.query(), "continue=a%2Bb%3D&limit=500");
+        assert_eq!(page.query(), "continue=a%2Bb%3D+c&limit=500");
         let watch = WatchOptions {
             resource_version: ResourceVersion::from("0"),
             resource_version_match: Some(ResourceVersionMatch::NotOlderThan),

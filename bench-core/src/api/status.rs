@@ -124,6 +124,44 @@ impl Status {
         }
     }
 
+    /// What client-go makes of an answer whose body it cannot or does not read as a Status: the reason by the code, and what
+    /// the server said as a cause (`NewGenericServerResponse` of apimachinery's `api/errors`).
+    pub fn unread(code: u16, server_message: &str) -> Self {
+        let reason = match code {
+            400 => "BadRequest",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "NotFound",
+            405 => "MethodNotAllowed",
+            406 => "NotAcceptable",
+            409 => "Conflict",
+            415 => "UnsupportedMediaType",
+            422 => "Invalid",
+            429 => "TooManyRequests",
+            503 => "ServiceUnavailable",
+            504 => "Timeout",
+            500.. => "InternalError",
+            _ => "",
+        };
+        let cause = StatusCause {
+            reason: "UnexpectedServerResponse".to_owned(),
+            message: server_message.to_owned(),
+            field: String::new(),
+        };
+        let message = match code {
+            // client-go says something of its own, so that a text is looked for in the cause only.
+            504 => "the server was unable to return a response in time".to_owned(),
+            _ => format!("an error on the server ({server_message:?})"),
+        };
+        Self {
+            details: Some(StatusDetails {
+                causes: vec![cause],
+                ..StatusDetails::default()
+            }),
+            ..Self::failure(code, reason, message)
+        }
+    }
+
     /// Classifies as apimachinery's `api/errors` does: by reason, and by code where the reason is absent or not one of
     /// Kubernetes' own; 429 is believed whatever the reason.
     ///
@@ -243,6 +281,31 @@ mod tests {
             ),
         ] {
             assert_eq!(classify(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_unread_answer_is_classified_by_its_code_and_text() {
+        for (code, text, expected) in [
+            (410, "unknown", StatusReason::Expired),
+            (422, "unknown", StatusReason::Invalid),
+            (429, "unknown", StatusReason::TooManyRequests),
+            (502, "unknown", StatusReason::InternalError),
+            (503, "unknown", StatusReason::Other),
+            (504, "unknown", StatusReason::Other),
+            (504, TOO_LARGE, StatusReason::ResourceVersionTooLarge),
+            (
+                504,
+                "Timeout: Too large resource version: 9",
+                StatusReason::Other,
+            ),
+            (404, "unknown", StatusReason::Other),
+        ] {
+            assert_eq!(
+                Status::unread(code, text).classify(),
+                expected,
+                "{code} {text}"
+            );
         }
     }
 

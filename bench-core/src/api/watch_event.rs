@@ -15,6 +15,8 @@ pub enum WatchEvent<T> {
     Deleted(Arc<T>),
     /// Only a version: everything up to it has been sent.
     Bookmark {
+        /// `kind` of the empty object that carries the version: that of the watch's objects.
+        kind: Box<str>,
         /// The version.
         resource_version: ResourceVersion,
         /// Value of the annotation `k8s.io/initial-events-end`, if present.

@@ -1,7 +1,7 @@
 //! The loop that pops a queue. Mirrors `processLoop` of client-go's `tools/cache/controller.go`; upstream calls the user's
 //! reconciler a controller too, this is not that.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::poll_fn, sync::Arc, task::Poll};
 
 use crate::api::KubeObject;
 
@@ -55,7 +55,7 @@ where
             }
             turn += 1;
             if turn % ITEMS_PER_TURN == 0 {
-                tokio::task::yield_now().await;
+                let_others_run().await;
             }
         }
     }
@@ -68,6 +68,22 @@ where
             );
         }
     }
+}
+
+/// Lets other tasks run, and wakes another worker, which may take this one over at once. Tokio's `yield_now` puts it aside until
+/// this worker has nothing else to do; if that is a handler that computes, its backlog would stay in the queue, where upstream has
+/// it in the listener.
+pub(super) async fn let_others_run() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl<T, Q, O, N> fmt::Debug for Controller<T, Q, O, N> {

@@ -154,6 +154,12 @@ impl<T: KubeObject> DeltaFifo<T> {
 
     fn append(&mut self, key: ObjectKey, delta: Delta<T>) -> Result<(), QueueError> {
         let delta = self.transformed(delta)?;
+        self.push(key, delta);
+        Ok(())
+    }
+
+    /// Queues a delta as it is: what a tombstone holds was transformed before.
+    fn push(&mut self, key: ObjectKey, delta: Delta<T>) {
         match self.items.entry(key) {
             Entry::Vacant(vacant) => {
                 self.queue.push_back(vacant.key().clone());
@@ -168,7 +174,6 @@ impl<T: KubeObject> DeltaFifo<T> {
                 self.delta_count += deltas.len() - length_before;
             }
         }
-        Ok(())
     }
 
     fn transformed(&self, delta: Delta<T>) -> Result<Delta<T>, QueueError> {
@@ -188,10 +193,7 @@ impl<T: KubeObject> DeltaFifo<T> {
     }
 
     /// Queues deletions for keys that are pending and not in the list; returns how many.
-    fn delete_queued_but_not_listed(
-        &mut self,
-        listed: &HashSet<ObjectKey>,
-    ) -> Result<usize, QueueError> {
+    fn delete_queued_but_not_listed(&mut self, listed: &HashSet<ObjectKey>) -> usize {
         // In queue order: upstream's order is a map's, so any order is its.
         let gone: Vec<_> = self
             .queue
@@ -202,18 +204,15 @@ impl<T: KubeObject> DeltaFifo<T> {
         for key in &gone {
             let newest = self.items.get(key).and_then(|deltas| deltas.last());
             let last_known = newest.and_then(|delta| delta.object.last_known().cloned());
-            self.append(key.clone(), Delta::tombstone(key.clone(), last_known))?;
+            self.push(key.clone(), Delta::tombstone(key.clone(), last_known));
         }
-        Ok(gone.len())
+        gone.len()
     }
 
     /// Queues deletions for keys that only the consumer knows; returns how many.
-    fn delete_known_but_not_listed(
-        &mut self,
-        listed: &HashSet<ObjectKey>,
-    ) -> Result<usize, QueueError> {
+    fn delete_known_but_not_listed(&mut self, listed: &HashSet<ObjectKey>) -> usize {
         let Some(known_objects) = self.settings.known_objects.clone() else {
-            return Ok(0);
+            return 0;
         };
         let mut found = 0;
         for key in known_objects.list_keys() {
@@ -224,10 +223,10 @@ impl<T: KubeObject> DeltaFifo<T> {
                 tracing::error!(%key, error, "lookup of a deleted object failed");
                 None
             });
-            self.append(key.clone(), Delta::tombstone(key, last_known))?;
+            self.push(key.clone(), Delta::tombstone(key, last_known));
             found += 1;
         }
-        Ok(found)
+        found
     }
 }
 
@@ -282,8 +281,8 @@ impl<T: KubeObject> EventQueue<T> for DeltaFifo<T> {
             listed.insert(key.clone());
             self.append(key, Delta::new(delta_type, object))?;
         }
-        let deletions = self.delete_queued_but_not_listed(&listed)?
-            + self.delete_known_but_not_listed(&listed)?;
+        let deletions =
+            self.delete_queued_but_not_listed(&listed) + self.delete_known_but_not_listed(&listed);
         self.initial.listed(listed.len() + deletions);
         Ok(())
     }

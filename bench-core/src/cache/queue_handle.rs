@@ -15,8 +15,8 @@ use tokio::sync::{Notify, watch};
 use crate::api::ResourceVersion;
 
 use super::{
-    AfterClose, DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, QueueError,
-    QueueKind, QueueOperation, ResyncOutcome,
+    AfterClose, DeltaObject, EventQueue, InformerObserver, LockWhileProcessing, Popped, PoppedItem,
+    QueueError, QueueKind, QueueOperation, ResyncOutcome,
     handover_mutex::{HandoverGuard, HandoverMutex},
 };
 
@@ -29,6 +29,9 @@ pub struct QueueLength {
     pub deltas: u64,
     /// Deltas that were popped and are being processed; they are in neither of the others.
     pub in_process: u64,
+    /// Of the entries of an [`super::AtomicFifo`], and of what is being processed, those that stand for a call for every
+    /// object: whole lists and whole resyncs.
+    pub whole: u64,
 }
 
 /// A queue shared by its producers and its one consumer. Every method takes the one lock, so a producer waits for a handler
@@ -50,6 +53,7 @@ struct Shared<Q, O> {
     keys: AtomicU64,
     deltas: AtomicU64,
     in_process: AtomicU64,
+    whole: AtomicU64,
     // Known without the lock, which a handler may hold.
     closing: AtomicBool,
     // See `end_resyncs`.
@@ -82,6 +86,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             keys: 0.into(),
             deltas: 0.into(),
             in_process: 0.into(),
+            whole: 0.into(),
             closing: false.into(),
             resyncs_ended: false.into(),
             synced: watch::Sender::new(false),
@@ -127,7 +132,11 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         resource_version: &ResourceVersion,
     ) -> Result<(), QueueError> {
         self.locked(QueueOperation::Replace, |queue| {
-            queue.replace(objects, resource_version)
+            queue.replace(objects, resource_version)?;
+            if self.shared.kind == QueueKind::AtomicFifo {
+                self.shared.whole.fetch_add(1, Ordering::AcqRel);
+            }
+            Ok(())
         })
     }
 
@@ -142,6 +151,9 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         self.shared.observer.resync_began();
         self.locked(QueueOperation::Resync, |queue| {
             let outcome = queue.resync()?;
+            self.shared
+                .whole
+                .fetch_add(outcome.markers, Ordering::AcqRel);
             self.shared.observer.resync_ended(&outcome);
             Ok(outcome)
         })
@@ -162,7 +174,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         self.shared.inner.lock().queue.has_synced()
     }
 
-    /// What was pending after the last write or pop; takes no lock. All three at 0 mean that nothing was left to do.
+    /// What was pending after the last write or pop; takes no lock. All at 0 mean that nothing was left to do.
     pub fn length(&self) -> QueueLength {
         let load = |number: &AtomicU64| number.load(Ordering::Acquire);
         // What is popped is counted as in process before it is no more counted as pending; so in this order.
@@ -172,6 +184,7 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
             keys,
             deltas,
             in_process,
+            whole: load(&self.shared.whole),
         }
     }
 
@@ -265,6 +278,12 @@ impl<T, Q: EventQueue<T>, O: InformerObserver<T>> QueueHandle<T, Q, O> {
         }
         inner.queue.processed();
         self.shared.in_process.store(0, Ordering::Release);
+        if matches!(
+            popped.item,
+            PoppedItem::ReplacedAll(_) | PoppedItem::SyncAll
+        ) {
+            self.shared.whole.fetch_sub(1, Ordering::AcqRel);
+        }
         self.publish_synced(&inner.queue);
         observer.lock_released(QueueOperation::Pop);
     }

@@ -33,6 +33,23 @@ pub enum InformerWarning {
         /// The period it gets.
         effective: Duration,
     },
+    /// A handler asked for a period below upstream's minimum of a second: it gets a second.
+    HandlerPeriodBelowMinimum {
+        /// The period it asked for.
+        requested: Duration,
+    },
+    /// The informer looks for due handlers at a period of which a handler's is no multiple: it gets the next multiple.
+    HandlerPeriodRounded {
+        /// The period it asked for.
+        requested: Duration,
+        /// How often the informer looks.
+        check_period: Duration,
+        /// The period it gets.
+        effective: Duration,
+    },
+    /// A relist, or a watch that was resumed from an older version, brought an object in the version that the cache held. That
+    /// counts as a resync, so handlers that are not due for one are not told. Told for each object.
+    UnchangedUpdateWithheld,
 }
 
 impl InformerWarning {
@@ -44,6 +61,9 @@ impl InformerWarning {
             Self::HandlerBacklog { .. } => "HandlerBacklog",
             Self::HandlerWithoutResync { .. } => "HandlerWithoutResync",
             Self::HandlerPeriodRaised { .. } => "HandlerPeriodRaised",
+            Self::HandlerPeriodBelowMinimum { .. } => "HandlerPeriodBelowMinimum",
+            Self::HandlerPeriodRounded { .. } => "HandlerPeriodRounded",
+            Self::UnchangedUpdateWithheld => "UnchangedUpdateWithheld",
         }
     }
 }
@@ -81,6 +101,21 @@ impl fmt::Display for InformerWarning {
             } => write!(
                 formatter,
                 "a handler asked for a resync every {requested:?} of a running informer: it gets one every {effective:?}"
+            ),
+            Self::HandlerPeriodBelowMinimum { requested } => write!(
+                formatter,
+                "a handler asked for a resync every {requested:?}, which is raised to a second"
+            ),
+            Self::HandlerPeriodRounded {
+                requested,
+                check_period,
+                effective,
+            } => write!(
+                formatter,
+                "a handler asked for a resync every {requested:?} of an informer that looks every {check_period:?}: it gets one every {effective:?}"
+            ),
+            Self::UnchangedUpdateWithheld => formatter.write_str(
+                "a relist or replay brought an object in the version that was cached: handlers not due for a resync were not told",
             ),
         }
     }

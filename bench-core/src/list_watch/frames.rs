@@ -100,6 +100,7 @@ pub fn decode_event<T: KubeObject>(line: &[u8]) -> Result<WatchEvent<T>, FrameEr
             let bookmark: Bookmark<'_> = serde_json::from_slice(json)?;
             let annotations = bookmark.metadata.annotations.unwrap_or_default();
             WatchEvent::Bookmark {
+                kind: Box::from(&*bookmark.kind),
                 resource_version: ResourceVersion::from(&*bookmark.metadata.resource_version),
                 initial_events_end: annotations.initial_events_end.map(str::to_owned),
             }
@@ -142,6 +143,8 @@ struct Frame<'a> {
 
 #[derive(Deserialize)]
 struct Bookmark<'a> {
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
     #[serde(borrow)]
     metadata: BookmarkMetadata<'a>,
 }
@@ -210,6 +213,7 @@ mod tests {
     fn every_type_of_event_is_decoded_and_an_unknown_one_is_named() {
         let bookmark = br#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null}}}"#;
         let WatchEvent::Bookmark {
+            kind,
             resource_version,
             initial_events_end,
         } = decode_event::<Object>(bookmark).unwrap()
@@ -217,8 +221,8 @@ mod tests {
             panic!("not a bookmark");
         };
         assert_eq!(
-            (resource_version, initial_events_end.as_deref()),
-            (ResourceVersion::from(9), Some("true"))
+            (&*kind, resource_version, initial_events_end.as_deref()),
+            ("Pod", ResourceVersion::from(9), Some("true"))
         );
         let error = br#"{"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410}}"#;
         assert!(

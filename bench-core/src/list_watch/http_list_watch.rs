@@ -11,7 +11,9 @@ use tower::{Service, ServiceExt as _};
 
 use crate::api::{KubeObject, ListOptions, ListPage, Resource, Status, WatchEvent, WatchOptions};
 
-use super::{ApiError, FrameSplitter, ListerWatcher, WatchStream, decode_event, decode_list};
+use super::{
+    ApiError, FrameError, FrameSplitter, ListerWatcher, WatchStream, decode_event, decode_list,
+};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -35,7 +37,18 @@ pub struct HttpListWatch<S, T> {
     // Scheme and authority, such as `http://127.0.0.1:8001`; empty for a service that takes bare paths.
     base: String,
     path: String,
+    refused_watches: RefusedWatches,
     object: PhantomData<fn() -> T>,
+}
+
+/// What a watch that a server refuses is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusedWatches {
+    /// The HTTP code alone, the Status in the body is not read: client-go 0.27. So a version from the future (504) is not
+    /// recognised.
+    ByCode,
+    /// The Status in the body, as of lists: client-go 0.34 and later.
+    ByStatus,
 }
 
 /// An open watch over HTTP.
@@ -54,8 +67,16 @@ impl<S, T> HttpListWatch<S, T> {
             service,
             base,
             path: resource.collection_path(namespace),
+            refused_watches: RefusedWatches::ByStatus,
             object: PhantomData,
         }
+    }
+
+    /// Says what refused watches are known by; by their Status unless this is called.
+    #[must_use]
+    pub fn with_refused_watches(mut self, known_by: RefusedWatches) -> Self {
+        self.refused_watches = known_by;
+        self
     }
 }
 
@@ -67,7 +88,11 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    async fn request(&self, query: &str) -> Result<Response<B>, ApiError> {
+    async fn request(
+        &self,
+        query: &str,
+        known_by: RefusedWatches,
+    ) -> Result<Response<B>, ApiError> {
         let mut retries = 0;
         loop {
             let answer = self.attempt(query).await;
@@ -82,7 +107,7 @@ where
                     retries += 1;
                     sleep(wait).await;
                 }
-                _ => return success(answer?).await,
+                _ => return success(answer?, known_by).await,
             }
         }
     }
@@ -113,14 +138,16 @@ where
     type Watch = HttpWatch<T>;
 
     async fn list(&self, options: &ListOptions) -> Result<ListPage<T>, ApiError> {
-        let response = self.request(&options.query()).await?;
+        let response = self
+            .request(&options.query(), RefusedWatches::ByStatus)
+            .await?;
         let body = collect(response.into_body()).await?;
         Ok(decode_list(&body)?)
     }
 
     async fn watch(&self, options: &WatchOptions) -> Result<Self::Watch, ApiError> {
         let body: Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>> =
-            match self.request(&options.query()).await {
+            match self.request(&options.query(), self.refused_watches).await {
                 Ok(response) => Box::pin(response.into_body().map_err(Into::into)),
                 Err(ApiError::ConnectionClosed(_)) => {
                     Box::pin(Empty::new().map_err(|never| match never {}))
@@ -158,16 +185,21 @@ impl<T: KubeObject> WatchStream<T> for HttpWatch<T> {
                 // A cut connection is the end of the stream, whatever was half sent: the next watch resumes before it.
                 Some(Err(error)) => {
                     tracing::debug!(error, "watch connection ended");
-                    return None;
+                    return self.last_event();
                 }
-                None => {
-                    self.ended = true;
-                    // A server may leave out the last line end, but half an event is none.
-                    if let Some(rest) = self.splitter.rest() {
-                        return decode_event(rest).ok().map(Ok);
-                    }
-                }
+                None => return self.last_event(),
             }
+        }
+    }
+}
+
+impl<T: KubeObject> HttpWatch<T> {
+    /// The stream has ended: what is left may be an event whose line end was not sent, but half an event is none.
+    fn last_event(&mut self) -> Option<Result<WatchEvent<T>, ApiError>> {
+        self.ended = true;
+        match decode_event(self.splitter.rest()?) {
+            Err(FrameError::Json(error)) if error.is_eof() => None,
+            other => Some(other.map_err(ApiError::Frame)),
         }
     }
 }
@@ -178,6 +210,7 @@ impl<S: Clone, T> Clone for HttpListWatch<S, T> {
             service: self.service.clone(),
             base: self.base.clone(),
             path: self.path.clone(),
+            refused_watches: self.refused_watches,
             object: PhantomData,
         }
     }
@@ -210,11 +243,15 @@ fn retry_after<B>(response: &Response<B>) -> Option<Duration> {
     }
     let header = response.headers().get(http::header::RETRY_AFTER)?;
     // Dates and everything else that is no number are ignored.
-    let seconds = header.to_str().ok()?.parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    let seconds: i64 = header.to_str().ok()?.parse().ok()?;
+    // Less than nothing is not waited for.
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
-async fn success<B>(response: Response<B>) -> Result<Response<B>, ApiError>
+async fn success<B>(
+    response: Response<B>,
+    known_by: RefusedWatches,
+) -> Result<Response<B>, ApiError>
 where
     B: Body<Data = Bytes> + Send,
     B::Error: Into<BoxError>,
@@ -223,8 +260,19 @@ where
     if code.is_success() {
         return Ok(response);
     }
+    let content_type = response.headers().get(http::header::CONTENT_TYPE);
+    let is_text = content_type.is_none_or(|it| it.as_bytes().starts_with(b"text/"));
     let body = collect(response.into_body()).await?;
-    Err(ApiError::Status(Box::new(status_of(code, &body))))
+    let status = match known_by {
+        RefusedWatches::ByStatus => status_in(&body),
+        RefusedWatches::ByCode => None,
+    };
+    let status = status.unwrap_or_else(|| {
+        let text = String::from_utf8_lossy(&body);
+        let message = if is_text { text.trim() } else { "unknown" };
+        Status::unread(code.as_u16(), message)
+    });
+    Err(ApiError::Status(Box::new(status)))
 }
 
 async fn collect<B>(body: B) -> Result<Bytes, ApiError>
@@ -244,24 +292,10 @@ where
     Ok(bytes.freeze())
 }
 
-/// The body's Status, or one made up from the code, as client-go does for bodies that are none.
-fn status_of(code: StatusCode, body: &[u8]) -> Status {
-    match serde_json::from_slice::<Status>(body) {
-        Ok(mut status) if status.kind == "Status" || !status.reason.is_empty() => {
-            if status.code == 0 {
-                status.code = code.as_u16();
-            }
-            status
-        }
-        _ => {
-            let text = String::from_utf8_lossy(body);
-            Status::failure(
-                code.as_u16(),
-                "",
-                format!("an error on the server ({:?})", text.trim()),
-            )
-        }
-    }
+/// The failure that the body is, as it stands: its code may be another than the answer's, or absent.
+fn status_in(body: &[u8]) -> Option<Status> {
+    let status: Status = serde_json::from_slice(body).ok()?;
+    (status.kind == "Status" && status.status == "Failure").then_some(status)
 }
 
 fn transport(error: BoxError) -> ApiError {

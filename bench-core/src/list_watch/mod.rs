@@ -8,6 +8,6 @@ mod pager;
 
 pub use error::{ApiError, Recovery};
 pub use frames::{FrameError, FrameSplitter, decode_event, decode_list};
-pub use http_list_watch::{HttpListWatch, HttpWatch};
+pub use http_list_watch::{HttpListWatch, HttpWatch, RefusedWatches};
 pub use lister_watcher::{ListerWatcher, WatchStream};
 pub use pager::{PageList, PagedList, Pager, Paging};

@@ -29,7 +29,7 @@ pub struct RunRecord {
     pub decode_mode: String,
     /// The machine and the build.
     pub environment: Environment,
-    /// Seed of all randomness.
+    /// Seed of the trial's churn, losses and jitter: the scenario's plus the round.
     pub seed: u64,
     /// Checksum of the churn trace that the server really committed, in hexadecimal.
     pub trace_checksum: String,
@@ -140,10 +140,33 @@ pub enum Outcome {
 /// Something a reader must know beside the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Kind, stable: `TooFewSamples`, `GeneratorLimited`, `QueueSaturated`, `ClockJumped`, `CpuShared`, `EffectivePeriod`, `LoadAboveOne`, `NegativeLatency`, `DebugBuild`.
+    /// Kind, stable: `TooFewSamples`, `GeneratorLimited`, `QueueSaturated`, `ClockJumped`, `CpuShared`, `EffectivePeriod`, `LoadAboveOne`, `NegativeLatency`, `DebugBuild`,
+    /// `HandlerPanicked`, and those of [`crate::cache::InformerWarning::kind`].
     pub kind: String,
     /// Sentence for a person.
     pub message: String,
+    /// Times that it was told in the trial.
+    #[serde(default = "once")]
+    pub count: u64,
+    /// When it was told first, from the informer's start; absent for what the numbers showed afterwards.
+    #[serde(default)]
+    pub first_at_ns: Option<u64>,
+}
+
+impl Warning {
+    /// What the numbers of a trial showed.
+    pub fn afterwards(kind: &str, message: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            message,
+            count: once(),
+            first_at_ns: None,
+        }
+    }
+}
+
+const fn once() -> u64 {
+    1
 }
 
 /// The numbers of a trial.

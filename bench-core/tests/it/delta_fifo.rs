@@ -1,6 +1,6 @@
 //! `DeltaFifo` on literal sequences: the rows of client-go's `delta_fifo_test.go` and public reports.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bench_core::{
     api::{KubeObject as _, Object, ResourceVersion},
@@ -232,6 +232,22 @@ fn a_resync_skips_keys_with_pending_deltas_and_syncs_the_others() {
 }
 
 #[test]
+fn a_resync_counts_known_objects_that_are_gone_or_cannot_be_looked_up() {
+    let known = crate::real_fifo::Known(vec![("gone", 1), ("broken", 0), ("a", 5)]);
+    let mut fifo = DeltaFifo::new(DeltaFifoSettings {
+        known_objects: Some(Arc::new(known)),
+        emitted_on_replace: EmittedOnReplace::Replaced,
+        transformer: None,
+    });
+    let outcome = fifo.resync().unwrap();
+    assert_eq!(
+        (outcome.known, outcome.enqueued, outcome.missing),
+        (3, 1, 2)
+    );
+    assert_eq!(pops(&mut fifo), ["S a:5"]);
+}
+
+#[test]
 fn a_resync_followed_by_a_deletion_ends_with_the_deletion() {
     expect_pops(
         &mut fifo(&[("foo", 5)], EmittedOnReplace::Sync),
@@ -347,6 +363,22 @@ fn has_synced_needs_a_first_write_and_counts_listed_keys_once() {
     assert!(!after("=a:1,b:2", 1));
     assert!(after("=a:1,b:2", 2));
     assert!(after("=a:1,a:2", 1));
+}
+
+#[test]
+fn what_is_pending_is_listed_by_key_with_its_newest_object() {
+    let mut fifo = unknowing();
+    assert!(fifo.list().is_empty());
+    run(&mut fifo, "+foo:10 +bar:1 ~foo:12 -foo:15");
+    let newest: BTreeMap<_, _> = (fifo.list().iter())
+        .map(|it| {
+            let version = it.last_known().expect("known").resource_version().number();
+            (it.key().expect("named").name().to_owned(), version)
+        })
+        .collect();
+    let expected =
+        [("foo", 15), ("bar", 1)].map(|(name, version)| (name.to_owned(), Some(version)));
+    assert_eq!(newest, BTreeMap::from(expected));
 }
 
 #[test]

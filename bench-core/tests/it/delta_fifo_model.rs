@@ -81,7 +81,7 @@ fn apply(known: &mut Known, deltas: &[String]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(crate::model::cases()) })]
 
     #[test]
     fn the_queue_does_what_the_model_does(operations in prop::collection::vec(operation(), 1..24)) {

@@ -449,7 +449,7 @@ fn operations() -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(crate::model::cases()) })]
 
     #[test]
     fn a_queue_of_0_34_does_what_the_model_does(objects in objects(), operations in operations()) {

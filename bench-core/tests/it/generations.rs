@@ -158,6 +158,7 @@ async fn a_bookmark_reaches_the_cache_of_an_atomic_queue_only_and_every_reflecto
         assert_eq!(version(), ResourceVersion::from(of_list));
         told.recv().await.expect("the list was popped");
         let bookmark = WatchEvent::Bookmark {
+            kind: "Pod".into(),
             resource_version: ResourceVersion::from(50),
             initial_events_end: None,
         };

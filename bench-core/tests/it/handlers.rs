@@ -1,8 +1,7 @@
-//! Handlers of a shared informer: adding, removing, shutting down, panics, backlogs, what they do not get. Cases of client-go's
-//! `tools/cache/shared_informer_test.go`, and public reports B16, B20, B37, B38 and B65.
+//! Handlers of a shared informer: adding, removing, shutting down, panics. Cases of client-go's
+//! `tools/cache/shared_informer_test.go`, and public reports B16, B37 and B38.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, Weak},
     time::Duration,
 };
@@ -10,9 +9,8 @@ use std::{
 use bench_core::{
     api::{Object, Status, WatchEvent},
     cache::{
-        AddHandlerError, AddOrigin, DeltaObject, InformerObserver, InformerWarning, NoObserver,
-        QueueKind, ReflectorError, ReflectorSettings, ResourceEventHandler, SharedInformer,
-        SharedInformerSettings, SyncError,
+        AddHandlerError, AddOrigin, DeltaObject, NoObserver, QueueKind, ResourceEventHandler,
+        SharedInformer, SyncError,
     },
     list_watch::ApiError,
 };
@@ -22,56 +20,13 @@ use tokio::{
 };
 
 use crate::{
+    informer_warnings::told_informer,
     scripted::{Answer, ScriptedServer, object, page},
     shared_informer::{Log, informer, log, server, within},
 };
 
-/// Keeps warnings, panics and errors.
-#[derive(Default)]
-struct Told(Mutex<Vec<String>>);
-
-impl Told {
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().expect("not poisoned"))
-    }
-}
-
-impl InformerObserver<Object> for Told {
-    fn handler_panicked(&self) {
-        self.0
-            .lock()
-            .expect("not poisoned")
-            .push("panic".to_owned());
-    }
-
-    fn warned(&self, warning: &InformerWarning) {
-        self.0
-            .lock()
-            .expect("not poisoned")
-            .push(warning.to_string());
-    }
-
-    fn list_and_watch_failed(&self, error: &ReflectorError) {
-        self.0.lock().expect("not poisoned").push(error.to_string());
-    }
-}
-
-fn told_informer(period: u64) -> (SharedInformer<Object, Arc<Told>>, Arc<Told>) {
-    let told = Arc::<Told>::default();
-    let settings = SharedInformerSettings {
-        queue: QueueKind::DeltaFifo,
-        default_resync_period: Duration::from_secs(period),
-        reflector: ReflectorSettings::client_go(7),
-    };
-    let observer: Arc<Told> = Arc::clone(&told);
-    (
-        SharedInformer::new(settings, HashMap::new(), observer),
-        told,
-    )
-}
-
 /// Takes so long for each addition, and then says so.
-struct Slow(Duration, mpsc::UnboundedSender<String>);
+pub(crate) struct Slow(Duration, mpsc::UnboundedSender<String>);
 
 impl ResourceEventHandler<Object> for Slow {
     async fn on_add(&mut self, object: Arc<Object>, _: AddOrigin) {
@@ -86,7 +41,7 @@ impl ResourceEventHandler<Object> for Slow {
 }
 
 /// Listens and does nothing.
-struct Silent;
+pub(crate) struct Silent;
 
 impl ResourceEventHandler<Object> for Silent {
     async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {}
@@ -94,7 +49,7 @@ impl ResourceEventHandler<Object> for Silent {
     async fn on_delete(&mut self, _: DeltaObject<Object>) {}
 }
 
-fn slow(seconds: u64) -> (Slow, mpsc::UnboundedReceiver<String>) {
+pub(crate) fn slow(seconds: u64) -> (Slow, mpsc::UnboundedReceiver<String>) {
     let (calls, receiver) = mpsc::unbounded_channel();
     (Slow(Duration::from_secs(seconds), calls), receiver)
 }
@@ -253,169 +208,63 @@ async fn a_handler_that_comes_later_is_synced_only_when_it_has_been_told_of_the_
 /// Public report B38: a hundred objects, ten milliseconds each, after three failed lists.
 #[tokio::test(start_paused = true)]
 async fn failed_lists_sync_nobody_and_a_synced_handler_has_returned_from_every_call() {
-    let fails = || {
-        let status = Status::failure(403, "Forbidden", "Access Denied");
-        Answer::ListFails(ApiError::Status(Box::new(status)))
-    };
-    let objects = (0..100).map(|number| object(&format!("o{number}"), 5));
-    let answers = vec![fails(), fails(), fails(), page(10, objects.collect())];
-    let (informer, told) = told_informer(0);
-    let (mut handler, mut calls) = slow(0);
-    handler.0 = Duration::from_millis(10);
-    let registration = informer.add_event_handler(handler).unwrap();
-    informer.start(ScriptedServer::new(answers));
-    timeout(Duration::from_millis(2_300), std::future::pending::<()>())
-        .await
-        .expect_err("nothing ends this");
-    assert!(!informer.has_synced() && !registration.has_synced());
-    informer.wait_until_synced().await;
-    let began = Instant::now();
-    assert!(!registration.has_synced());
-    registration.wait_until_synced().await.unwrap();
-    assert_eq!(began.elapsed(), Duration::from_secs(1));
-    assert_eq!(within(&mut calls, 0.0).await.len(), 100);
-    // `TestSharedInformerErrorHandling`: each failure was told.
-    let told = told.take();
-    assert_eq!(told.len(), 3);
-    assert!(told.iter().all(|error| error.contains("Access Denied")));
+    for queue in QueueKind::ALL {
+        let fails = || {
+            let status = Status::failure(403, "Forbidden", "Access Denied");
+            Answer::ListFails(ApiError::Status(Box::new(status)))
+        };
+        let objects = (0..100).map(|number| object(&format!("o{number}"), 5));
+        let answers = vec![fails(), fails(), fails(), page(10, objects.collect())];
+        let (informer, told) = told_informer(queue, 0);
+        let (mut handler, mut calls) = slow(0);
+        handler.0 = Duration::from_millis(10);
+        let registration = informer.add_event_handler(handler).unwrap();
+        informer.start(ScriptedServer::new(answers));
+        timeout(Duration::from_millis(2_300), std::future::pending::<()>())
+            .await
+            .expect_err("nothing ends this");
+        assert!(!informer.has_synced() && !registration.has_synced());
+        informer.wait_until_synced().await;
+        let began = Instant::now();
+        assert!(!registration.has_synced());
+        registration.wait_until_synced().await.unwrap();
+        assert_eq!(began.elapsed(), Duration::from_secs(1));
+        assert_eq!(within(&mut calls, 0.0).await.len(), 100);
+        // `TestSharedInformerErrorHandling`: each failure was told.
+        let told = told.take();
+        assert_eq!(told.len(), 3);
+        assert!(told.iter().all(|error| error.contains("Access Denied")));
+    }
 }
 
 /// `TestEventPanics`; public report B16.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_always_panics_is_called_once_a_second_for_each_object() {
-    let (informer, told) = told_informer(0);
-    let (broken, mut broken_calls) = log("add");
-    let (healthy, mut healthy_calls) = log("");
-    let broken = informer.add_event_handler(broken).unwrap();
-    informer.add_event_handler(healthy).unwrap();
-    let (server, feed) = server(&["a", "b", "c", "d", "e"]);
-    let began = Instant::now();
-    informer.start(server);
-    assert_eq!(within(&mut healthy_calls, 0.5).await.len(), 5);
-    while broken.pending() > 0 {
-        timeout(Duration::from_millis(10), std::future::pending::<()>())
-            .await
-            .expect_err("nothing ends this");
-    }
-    // The pause after the last panic is still to come.
-    assert_eq!(began.elapsed().as_secs(), 4);
-    assert_eq!(told.take(), ["panic"; 5]);
-    feed.send(Ok(WatchEvent::Deleted(object("a", 11)))).unwrap();
-    assert_eq!(within(&mut broken_calls, 5.0).await, ["delete a@11"]);
-    assert_eq!(
-        broken.wait_until_synced().await,
-        Err(SyncError::HandlerPanicked)
-    );
-}
-
-/// Public report B20.
-#[tokio::test(start_paused = true)]
-async fn a_stalled_handlers_backlog_is_told_and_hurts_nobody_else() {
-    let (informer, told) = told_informer(0);
-    let (stalled, _calls) = slow(1);
-    let stalled = informer.add_event_handler(stalled).unwrap();
-    let (fast, mut fast_calls) = log("");
-    let fast = informer.add_event_handler(fast).unwrap();
-    let (server, feed) = server(&["a"]);
-    informer.start(server);
-    within(&mut fast_calls, 0.5).await;
-    for version in 0..5_000 {
-        feed.send(Ok(WatchEvent::Modified(object("a", 11 + version))))
-            .unwrap();
-    }
-    assert_eq!(within(&mut fast_calls, 0.1).await.len(), 5_000);
-    assert_eq!((fast.pending(), stalled.pending()), (0, 5_001));
-    assert_eq!(stalled.most_pending(), 5_001);
-    assert_eq!(
-        told.take(),
-        [
-            "1024 notifications wait for one handler",
-            "2048 notifications wait for one handler",
-            "4096 notifications wait for one handler"
-        ]
-    );
-    timeout(Duration::from_secs(5_002), std::future::pending::<()>())
-        .await
-        .expect_err("nothing ends this");
-    assert_eq!((stalled.pending(), stalled.most_pending()), (0, 5_001));
-    assert_eq!(told.take(), [""; 0]);
-}
-
-/// Public report B65.
-#[tokio::test(start_paused = true)]
-async fn a_period_that_a_handler_does_not_get_is_told() {
-    let ten_seconds = Duration::from_secs(10);
-    let (without, told) = told_informer(0);
-    without
-        .add_event_handler_with_resync_period(Silent, ten_seconds)
-        .unwrap();
-    without
-        .add_event_handler_with_resync_period(Silent, Duration::ZERO)
-        .unwrap();
-    assert_eq!(
-        told.take(),
-        [
-            "a handler asked for a resync every 10s of an informer that does not resync: it gets none"
-        ]
-    );
-    let (running, told) = told_informer(30);
-    let (server, _feed) = server(&["a"]);
-    running
-        .add_event_handler_with_resync_period(Silent, Duration::from_mins(1))
-        .unwrap();
-    running.start(server);
-    running
-        .add_event_handler_with_resync_period(Silent, ten_seconds)
-        .unwrap();
-    assert_eq!(
-        told.take(),
-        ["a handler asked for a resync every 10s of a running informer: it gets one every 30s"]
-    );
-}
-
-#[test]
-fn a_warning_has_a_stable_name_and_a_sentence() {
-    let second = Duration::from_secs(1);
-    let missing = |last_event| InformerWarning::InitialEventsEndMissing {
-        open_for: second,
-        last_event,
-    };
-    for (warning, kind, sentence) in [
-        (
-            missing(None),
-            "InitialEventsEndMissing",
-            "a streaming list has had neither an event nor the mark of its end for 1s",
-        ),
-        (
-            missing(Some(second)),
-            "InitialEventsEndMissing",
-            "a streaming list has no mark of its end, its last event was 1s ago",
-        ),
-        (
-            InformerWarning::StreamingListFellBack,
-            "StreamingListFellBack",
-            "the streaming list failed and a LIST took its place",
-        ),
-        (
-            InformerWarning::HandlerBacklog { pending: 1_024 },
-            "HandlerBacklog",
-            "1024 notifications wait for one handler",
-        ),
-    ] {
+    for queue in QueueKind::ALL {
+        let (informer, told) = told_informer(queue, 0);
+        let (broken, mut broken_calls) = log("add");
+        let (healthy, mut healthy_calls) = log("");
+        let broken = informer.add_event_handler(broken).unwrap();
+        informer.add_event_handler(healthy).unwrap();
+        let (server, feed) = server(&["a", "b", "c", "d", "e"]);
+        let began = Instant::now();
+        informer.start(server);
+        assert_eq!(within(&mut healthy_calls, 0.5).await.len(), 5);
+        while broken.pending() > 0 {
+            timeout(Duration::from_millis(10), std::future::pending::<()>())
+                .await
+                .expect_err("nothing ends this");
+        }
+        // The pause after the last panic is still to come.
+        assert_eq!(began.elapsed().as_secs(), 4);
+        assert_eq!(told.take(), ["panic"; 5]);
+        feed.send(Ok(WatchEvent::Deleted(object("a", 11)))).unwrap();
+        assert_eq!(within(&mut broken_calls, 5.0).await, ["delete a@11"]);
         assert_eq!(
-            (warning.kind(), warning.to_string()),
-            (kind, sentence.to_owned())
+            broken.wait_until_synced().await,
+            Err(SyncError::HandlerPanicked)
         );
     }
-    let without = InformerWarning::HandlerWithoutResync { requested: second };
-    let raised = InformerWarning::HandlerPeriodRaised {
-        requested: second,
-        effective: 2 * second,
-    };
-    assert_eq!(
-        (without.kind(), raised.kind()),
-        ("HandlerWithoutResync", "HandlerPeriodRaised")
-    );
 }
 
 /// Public report B37: a handler that stops its informer.

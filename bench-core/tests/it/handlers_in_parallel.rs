@@ -5,6 +5,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -12,8 +13,8 @@ use std::{
 use bench_core::{
     api::{KubeObject as _, Object, WatchEvent},
     cache::{
-        AddHandlerError, AddOrigin, DeltaObject, NoObserver, QueueKind, ResourceEventHandler,
-        SharedInformer,
+        AddHandlerError, AddOrigin, DeltaObject, NoObserver, QueueKind, QueueLength,
+        ResourceEventHandler, SharedInformer,
     },
 };
 use tokio::{task::JoinSet, time::timeout};
@@ -164,4 +165,112 @@ async fn a_handler_that_is_added_around_the_start_is_synced() {
         informer.stop().await;
         assert_eq!(Arc::strong_count(&informer), 1);
     }
+}
+
+/// Keeps its worker for itself, as one does that computes, until the other end of the channel is gone.
+struct Computing(Mutex<mpsc::Receiver<()>>);
+
+impl Computing {
+    fn compute(&self) {
+        // What ends it is the sender's end.
+        let _ = self.0.lock().expect("not poisoned").recv();
+    }
+}
+
+impl ResourceEventHandler<Object> for Computing {
+    async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {
+        self.compute();
+    }
+    async fn on_update(&mut self, _: Arc<Object>, _: Arc<Object>) {
+        self.compute();
+    }
+    async fn on_delete(&mut self, _: DeltaObject<Object>) {}
+}
+
+/// Upstream's handler and controller are goroutines of their own, so whatever the handler does the backlog is the listener's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_computes_holds_up_neither_list_nor_events() {
+    let names: Vec<_> = (0..200).map(|index| format!("pod-{index}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    for queue in QueueKind::ALL {
+        let (informer, (server, feed)) = (informer(queue, 0), server(&names));
+        let (computes, computing) = mpsc::channel();
+        let registration = informer
+            .add_event_handler(Computing(Mutex::new(computing)))
+            .expect("not stopped");
+        informer.start(server);
+        let all_wait_for_the_handler = |expected| {
+            let (informer, registration) = (&informer, &registration);
+            timeout(Duration::from_secs(10), async move {
+                while registration.pending() < expected
+                    || informer.queue_length() != QueueLength::default()
+                {
+                    tokio::task::yield_now().await;
+                }
+            })
+        };
+        let listed = all_wait_for_the_handler(200).await;
+        assert!(listed.is_ok(), "{queue:?}: {:?}", informer.queue_length());
+        for name in &names {
+            let event = WatchEvent::Modified(object(name, 6));
+            feed.send(Ok(event)).expect("the informer listens");
+        }
+        let changed = all_wait_for_the_handler(400).await;
+        assert!(changed.is_ok(), "{queue:?}: {:?}", informer.queue_length());
+        drop(computes);
+        informer.stop().await;
+    }
+}
+
+/// Computes, as [`Computing`] does, in its first resync, and says when.
+struct ComputingInResync(mpsc::Sender<()>, Computing);
+
+impl ResourceEventHandler<Object> for ComputingInResync {
+    async fn on_add(&mut self, _: Arc<Object>, _: AddOrigin) {}
+    async fn on_update(&mut self, _: Arc<Object>, _: Arc<Object>) {
+        // Later resyncs are told to nobody.
+        let _ = self.0.send(());
+        self.1.compute();
+    }
+    async fn on_delete(&mut self, _: DeltaObject<Object>) {}
+}
+
+/// The worker that looks after timers and sockets may be the one on which resync, controller and handler run one after the other.
+/// Upstream's runtime takes the processor away from a handler that computes.
+#[test]
+fn a_handler_that_computes_holds_up_no_timer_and_no_socket() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("threads");
+    let (ticks, ticked) = mpsc::channel();
+    let (begins, began) = mpsc::channel();
+    let (computes, computing) = mpsc::channel();
+    let names: Vec<_> = (0..200).map(|index| format!("pod-{index}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let (informer, (server, _feed)) = (informer(QueueKind::AtomicFifo, 1), server(&names));
+    runtime.block_on(async {
+        let handler = ComputingInResync(begins, Computing(Mutex::new(computing)));
+        informer.add_event_handler(handler).expect("not stopped");
+        informer.start(server);
+        informer.wait_until_synced().await;
+    });
+    let mut ticking = JoinSet::new();
+    let tick = async move {
+        while ticks.send(()).is_ok() {
+            // Elapses.
+            let _ = timeout(Duration::from_millis(20), std::future::pending::<()>()).await;
+        }
+    };
+    ticking.spawn_on(tick, runtime.handle());
+    let limit = Duration::from_secs(10);
+    began.recv_timeout(limit).expect("a resync");
+    // Those of before.
+    while ticked.try_recv().is_ok() {}
+    for _ in 0..3 {
+        ticked.recv_timeout(limit).expect("the timers go on");
+    }
+    drop(computes);
+    runtime.block_on(informer.stop());
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     convert::Infallible,
+    io,
     sync::{Arc, Mutex},
 };
 
@@ -12,11 +13,15 @@ use bench_core::{
         ControllerPlacement, DeltaObject, Informer, InformerSettings, InlineEventHandler,
         NoObserver, QueueKind, ReflectorSettings,
     },
-    list_watch::{ApiError, HttpListWatch, ListerWatcher as _, Recovery, WatchStream as _},
+    list_watch::{
+        ApiError, FrameError, HttpListWatch, ListerWatcher as _, Recovery, RefusedWatches,
+        WatchStream as _,
+    },
 };
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{Empty, Full};
+use http_body::Frame;
+use http_body_util::{Empty, Full, StreamBody};
 use k8s_openapi::api::core::v1::Pod;
 use tower::{Service, service_fn};
 
@@ -142,6 +147,81 @@ async fn an_http_error_tells_what_to_do_whether_its_body_is_a_status_or_not() {
         Recovery::BackOff
     );
     assert_eq!(refused(403, "{}").await, Recovery::Stop);
+    assert_eq!(
+        refused(504, "Too large resource version").await,
+        Recovery::Relist,
+        "a text is a cause"
+    );
+}
+
+/// Seen in traces of client-go 0.27 and of 0.34 and later.
+#[tokio::test]
+async fn a_refused_watch_is_known_by_its_status_or_by_its_code_alone() {
+    const TOO_LARGE: &str = r#"{"kind":"Status","status":"Failure","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]},"code":504}"#;
+    let recoveries = async |code, body: &'static str| {
+        let refused = async |known_by| {
+            let service = service(&Arc::default(), move |_| answer(code, body));
+            let server = HttpListWatch::<_, Object>::new(service, "", &Resource::pods(), None)
+                .with_refused_watches(known_by);
+            let refused = server.watch(&watch_options()).await.map(|_| ());
+            let listed = server.list(&ListOptions::most_recent()).await.map(|_| ());
+            (
+                refused.expect_err("refused").recovery(),
+                listed.expect_err("refused").recovery(),
+            )
+        };
+        let (by_status, list) = refused(RefusedWatches::ByStatus).await;
+        let (by_code, same_list) = refused(RefusedWatches::ByCode).await;
+        assert_eq!(list, same_list, "lists are always known by their Status");
+        assert_eq!(list, by_status);
+        (by_status, by_code)
+    };
+    assert_eq!(
+        recoveries(504, TOO_LARGE).await,
+        (Recovery::Relist, Recovery::Stop)
+    );
+    let not_found = r#"{"kind":"Status","status":"Failure","reason":"NotFound","code":410}"#;
+    assert_eq!(
+        recoveries(410, not_found).await,
+        (Recovery::Stop, Recovery::Relist)
+    );
+    let without_code = r#"{"kind":"Status","status":"Failure","message":"gone"}"#;
+    assert_eq!(
+        recoveries(410, without_code).await,
+        (Recovery::Stop, Recovery::Relist)
+    );
+}
+
+#[tokio::test]
+async fn what_is_left_at_the_end_of_a_stream_is_an_error_if_it_can_be_the_beginning_of_none() {
+    let events = events::<Object>("<html").await;
+    assert!(
+        matches!(&*events, [Err(ApiError::Frame(FrameError::Json(_)))]),
+        "{events:?}"
+    );
+}
+
+/// Its body is cut, not ended.
+#[tokio::test]
+async fn an_event_whose_line_end_was_cut_off_counts() {
+    for (sent, expected) in [(ADDED, 1), (&ADDED[..ADDED.len() - 1], 0)] {
+        let service = service_fn(move |_: Request<Empty<Bytes>>| {
+            let frames = [
+                Ok(Frame::data(Bytes::from(sent))),
+                Err(io::ErrorKind::UnexpectedEof),
+            ];
+            let frames = futures_util::stream::iter(frames.map(|it| it.map_err(io::Error::from)));
+            std::future::ready(Ok::<_, Infallible>(Response::new(StreamBody::new(frames))))
+        });
+        let server = HttpListWatch::<_, Object>::new(service, "", &Resource::pods(), None);
+        let mut stream = server.watch(&watch_options()).await.expect("answered");
+        let mut events = 0;
+        while let Some(event) = stream.next().await {
+            event.expect("an event");
+            events += 1;
+        }
+        assert_eq!(events, expected);
+    }
 }
 
 struct Silent;

@@ -52,7 +52,7 @@ fn operation() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(crate::model::cases()) })]
 
     #[test]
     fn the_cache_and_its_index_do_what_a_scan_does(operations in prop::collection::vec(operation(), 1..16)) {

@@ -1,6 +1,7 @@
 //! Tests of the whole crate, by component.
 
 mod atomic_fifo;
+mod cases;
 mod delta_fifo;
 mod delta_fifo_model;
 mod event_queues_model;
@@ -12,6 +13,7 @@ mod http_retries;
 mod indexer;
 mod informer;
 mod informer_examples;
+mod informer_warnings;
 mod instruments;
 mod model;
 mod mutation_detector;

@@ -104,7 +104,7 @@ fn faults(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
 }
 
 /// Whether a source has a test of this name.
-fn defines(source: &str, test: &str) -> bool {
+pub(crate) fn defines(source: &str, test: &str) -> bool {
     let head = format!("fn {test}(");
     let mut attributes = Vec::new();
     for line in source.lines().map(str::trim) {

@@ -78,7 +78,7 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::model::cases()))]
 
     #[test]
     fn the_highest_priority_comes_first_and_among_equals_who_has_had_it_for_longest(

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, thread};
 
 use bench_core::{
-    api::{Object, ObjectKey},
+    api::{Object, ObjectKey, ResourceVersion},
     cache::{
         AnyQueue, Controller, Indexer, KnownObjects, NoObserver, Popped, PoppedItem, QueueHandle,
         QueueKind, QueueLength,
@@ -90,6 +90,26 @@ fn a_closed_queue_still_hands_out_what_it_holds_and_takes_writes() {
         }));
         assert_eq!(queue.length(), QueueLength::default());
         assert!(!queue.pop_blocking(|_| unreachable!("it is empty")));
+    }
+}
+
+#[test]
+fn whole_lists_and_resyncs_count_until_they_were_processed_where_they_are_one_entry() {
+    for kind in QueueKind::ALL {
+        let (queue, _) = handle(kind);
+        queue
+            .replace(vec![object("a", 1)], &ResourceVersion::from(1))
+            .unwrap();
+        queue.resync().unwrap();
+        let whole = match kind {
+            QueueKind::AtomicFifo => [2, 1],
+            _ => [0, 0],
+        };
+        assert_eq!(queue.length().whole, whole[0], "{}", kind.name());
+        for left in whole {
+            let _ = queue.try_pop(|_| assert_eq!(queue.length().whole, left));
+        }
+        assert_eq!(queue.length(), QueueLength::default(), "{}", kind.name());
     }
 }
 

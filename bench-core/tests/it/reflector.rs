@@ -97,6 +97,7 @@ async fn after_a_clean_end_the_watch_resumes_from_the_last_event_and_not_from_th
 async fn a_watch_resumes_from_the_list_and_not_from_the_last_listed_item() {
     let list = page(100, vec![object("a", 90), object("b", 20)]);
     let bookmark = WatchEvent::Bookmark {
+        kind: "Pod".into(),
         resource_version: ResourceVersion::from(140),
         initial_events_end: None,
     };

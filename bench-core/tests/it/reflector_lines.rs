@@ -275,6 +275,7 @@ async fn from_0_36_versions_of_additions_that_may_be_in_no_order_are_not_followe
 #[tokio::test(start_paused = true)]
 async fn the_last_version_is_that_of_the_last_event_of_any_kind() {
     let bookmark = WatchEvent::Bookmark {
+        kind: "Pod".into(),
         resource_version: ResourceVersion::from(30),
         initial_events_end: None,
     };

@@ -295,6 +295,11 @@ async fn an_event_that_is_not_of_the_expected_kind_neither_counts_nor_moves_the_
     let events = vec![
         WatchEvent::Added(Arc::new(service)),
         WatchEvent::Added(Arc::new(nameless.expect("JSON"))),
+        WatchEvent::Bookmark {
+            kind: "Service".into(),
+            resource_version: ResourceVersion::from(14),
+            initial_events_end: None,
+        },
     ];
     let settings = ReflectorSettings {
         expected_kind: Some("Pod".to_owned()),

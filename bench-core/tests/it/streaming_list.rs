@@ -153,6 +153,7 @@ pub(crate) fn added(name: &str, version: u64) -> WatchEvent<Object> {
 
 pub(crate) fn bookmark(version: &str, annotation: Option<&str>) -> WatchEvent<Object> {
     WatchEvent::Bookmark {
+        kind: "Pod".into(),
         resource_version: ResourceVersion::from(version),
         initial_events_end: annotation.map(str::to_owned),
     }

@@ -187,6 +187,7 @@ async fn a_streamed_first_list_is_transformed_twice_but_not_as_0_27_streams() {
             SharedInformer::transforming(settings, HashMap::new(), NoObserver, marking(&calls));
         let (feed, stream) = mpsc::unbounded_channel();
         let end = WatchEvent::Bookmark {
+            kind: "Pod".into(),
             resource_version: 2.into(),
             initial_events_end: Some("true".to_owned()),
         };

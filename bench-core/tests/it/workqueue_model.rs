@@ -38,7 +38,7 @@ fn delay_op() -> impl Strategy<Value = DelayOp> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::model::cases()))]
 
     #[test]
     fn an_item_is_never_with_two_workers_adds_collapse_and_the_order_is_first_in_first_out(

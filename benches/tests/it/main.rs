@@ -1,3 +1,5 @@
 //! Tests of the whole crate.
 
 mod differential;
+mod exchange;
+mod reference;

@@ -22,9 +22,14 @@ pub(super) mod gap {
     pub(in crate::profiles) const UID: &str = "@UID@";
 }
 
+/// More than what fills most gaps.
+const LENGTH_OF_A_GAP: usize = 16;
+
 #[derive(Debug)]
 pub(super) struct Template {
     type_length: usize,
+    // About the length of an object, so that making one does not move it.
+    length_hint: usize,
     pieces: Vec<Piece>,
 }
 
@@ -73,6 +78,7 @@ impl Template {
         pieces.push(Piece::Literal(draft.json[copied..].to_vec()));
         Self {
             type_length: draft.layout.type_length,
+            length_hint: draft.json.len() + LENGTH_OF_A_GAP * pieces.len(),
             pieces,
         }
     }
@@ -83,7 +89,7 @@ impl Template {
         let [.., high, middle, low] = uid.to_be_bytes();
         let address = format!("10.{high}.{middle}.{low}");
         let (owner, app, hash) = owner_of(key.name());
-        let mut json = Vec::with_capacity(1024);
+        let mut json = Vec::with_capacity(self.length_hint);
         let mut layout = Layout {
             type_length: self.type_length,
             version: 0..0,

@@ -1,6 +1,6 @@
 //! Bodies of writes: media types, size, and decoding into an object of the resource's kind.
 
-use std::fmt::Write as _;
+use std::{error::Error, fmt::Write as _};
 
 use axum::body::Body;
 use bench_core::api::Resource;
@@ -48,11 +48,21 @@ pub(crate) fn encoding(headers: &HeaderMap) -> Result<Encoding, Failure> {
 pub(crate) async fn read(body: Body) -> Result<Bytes, Failure> {
     match Limited::new(body, BODY_LIMIT_BYTES).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => {
-            Err(Failure::body_too_large(BODY_LIMIT_BYTES))
-        }
+        Err(error) if is_length_limit(&*error) => Err(Failure::body_too_large(BODY_LIMIT_BYTES)),
         Err(error) => Err(Failure::bad_request(error.to_string())),
     }
+}
+
+/// Whether a limit broke a body off: this one, or that of the connection below it.
+fn is_length_limit(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// # Errors

@@ -7,6 +7,7 @@ use crate::{
     failure::Failure,
     list::ListRequest,
     query::Query,
+    selectors::Selectors,
     write::{
         delete_options::DeleteOptions,
         driver::{Place, Written},
@@ -26,8 +27,9 @@ impl ApiServer {
     ) -> Result<Written, Failure> {
         let query = Query::try_parse(query_text)?;
         let request = ListRequest::try_new(&query)?;
+        let selectors = Selectors::try_parse(&query, &place.served.resource)?;
         let snapshot = self.read(|state| request.snapshot(&state.storage, place.id))?;
-        let page = request.page(&snapshot, &place.namespace);
+        let page = request.page(&snapshot, &place.namespace, &selectors);
         let mut items = Vec::new();
         for object in &page.items {
             let value = object.value();

@@ -60,7 +60,8 @@ impl ApiServer {
                 }
                 Deletion::Mark(marked) => {
                     let expected = Some(revision);
-                    let body = self.put(place, marked.clone(), expected, options.dry_run)?;
+                    let body =
+                        self.put_unless_dry(place, marked.clone(), expected, options.dry_run)?;
                     if let Some(body) = body {
                         if !is_dry {
                             self.after_mark(place, key, &marked);

@@ -106,7 +106,7 @@ impl ApiServer {
             let now = self.calendar_time();
             let complete = create::create(&place.served, candidate, &uid, now)?;
             metadata::text(&complete, "name").clone_into(&mut name);
-            if let Some(body) = self.put(place, complete, None, options.dry_run)? {
+            if let Some(body) = self.put_unless_dry(place, complete, None, options.dry_run)? {
                 self.after_write(place, &ObjectKey::new(&place.namespace, &name));
                 return Ok(Written::new(201, body));
             }
@@ -153,7 +153,7 @@ impl ApiServer {
             let done = match update::update(served, part, &current, new)? {
                 Updated::Unchanged => Some(render(served, &current)),
                 Updated::Changed(new) => {
-                    let body = self.put(place, new, Some(revision), options.dry_run)?;
+                    let body = self.put_unless_dry(place, new, Some(revision), options.dry_run)?;
                     if body.is_some() {
                         self.after_write(place, key);
                     }
@@ -248,7 +248,7 @@ impl ApiServer {
     }
 
     /// Commits an object unless it is a dry run; `None` if the store is not as expected.
-    pub(super) fn put(
+    pub(super) fn put_unless_dry(
         &self,
         place: &Place,
         mut object: Value,

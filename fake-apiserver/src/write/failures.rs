@@ -96,10 +96,6 @@ impl Failure {
         failure
     }
 
-    pub(crate) fn body_too_large(limit_bytes: usize) -> Self {
-        Self::too_large(&format!("limit is {limit_bytes}"))
-    }
-
     pub(crate) fn too_large(why: &str) -> Self {
         Self::plain(
             413,

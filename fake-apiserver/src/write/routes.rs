@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{
-    body::Body,
-    response::{IntoResponse as _, Response},
-};
+use axum::{body::Body, response::Response};
 use bench_core::api::{ObjectKey, Scope};
-use http::{
-    HeaderName, HeaderValue, Method, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT},
-    request::Parts,
-};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header::USER_AGENT, request::Parts};
 
 use crate::{
     ApiServer,
+    answer_body::{self, Encoding, Form},
     failure::Failure,
     write::{
         actions::{self, Action},
@@ -45,7 +39,7 @@ struct Target {
 pub(crate) async fn answer(
     server: &Arc<ApiServer>,
     request: &Parts,
-    segments: &[&str],
+    (segments, form): (&[&str], Form),
     body: Body,
 ) -> Result<Response, Failure> {
     if let (&Method::POST, Some((action, parent))) = (&request.method, segments.split_last())
@@ -54,7 +48,7 @@ pub(crate) async fn answer(
     {
         let key = ObjectKey::new(&target.place.namespace, name);
         let act = actions::perform(server, request, (&target.place, &key, action), body);
-        return Ok(respond(act.await?));
+        return Ok(respond(act.await?, form));
     }
     let target = find(server, segments).ok_or_else(Failure::resource_not_found)?;
     let written = match (&request.method, &target.name) {
@@ -65,11 +59,15 @@ pub(crate) async fn answer(
         (&Method::DELETE, None) => delete_collection(server, request, &target, body).await,
         _ => Err(Failure::method_not_allowed()),
     }?;
-    Ok(respond(written))
+    Ok(respond(written, form))
 }
 
 /// Answers a GET of a part of an object; `None` if the path is not one of a part.
-pub(crate) fn get_part(server: &ApiServer, segments: &[&str]) -> Option<Result<Response, Failure>> {
+pub(crate) fn get_part(
+    server: &ApiServer,
+    segments: &[&str],
+    form: Form,
+) -> Option<Result<Response, Failure>> {
     let target = find(server, segments)?;
     if target.part == Part::Main {
         return None;
@@ -84,7 +82,7 @@ pub(crate) fn get_part(server: &ApiServer, segments: &[&str]) -> Option<Result<R
             Some(paths) if target.part == Part::Scale => scale::of(&paths, &object).to_string(),
             _ => object.to_string(),
         };
-        respond(Written::new(200, body))
+        respond(Written::new(200, body), form)
     }))
 }
 
@@ -246,13 +244,15 @@ fn find(server: &ApiServer, segments: &[&str]) -> Option<Target> {
     })
 }
 
-fn respond(written: Written) -> Response {
-    let code = StatusCode::from_u16(written.code).expect("written by the driver");
-    let headers = [
-        (CONTENT_TYPE, "application/json"),
-        (CACHE_CONTROL, "no-cache, private"),
-    ];
-    let mut response = (code, headers, Body::from(written.body)).into_response();
+fn respond(written: Written, form: Form) -> Response {
+    let length = written.body.len();
+    // Answers to writes are not compressed.
+    let form = Form {
+        encoding: Encoding::Identity,
+        ..form
+    };
+    let mut response = answer_body::answer(std::iter::once(written.body), Some(length), form);
+    *response.status_mut() = StatusCode::from_u16(written.code).expect("written by the driver");
     for warning in written.warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
         if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {

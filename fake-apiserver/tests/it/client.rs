@@ -31,6 +31,13 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// An answer that has ended and may not be text.
+pub(crate) struct AnswerBytes {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl Client {
     pub(crate) fn new(storage: Storage, config: WatchConfig) -> Self {
         let server = ApiServer::new(storage, Vec::new(), config, 1);
@@ -59,10 +66,22 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str) -> Answer {
+        self.send_as(method, path, "", "").await
+    }
+
+    /// As a client with this User-Agent, and with a body.
+    pub(crate) async fn send_as(
+        &self,
+        method: &str,
+        path: &str,
+        user_agent: &str,
+        body: &'static str,
+    ) -> Answer {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .body(Body::empty())
+            .header("user-agent", user_agent)
+            .body(Body::from(body))
             .unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -74,8 +93,51 @@ impl Client {
         }
     }
 
+    /// A GET with an Accept header.
+    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Answer {
+        let answer = self.get_bytes(path, &[("accept", accept)]).await;
+        Answer {
+            code: answer.code,
+            headers: answer.headers,
+            text: String::from_utf8(answer.bytes).unwrap(),
+        }
+    }
+
+    /// A GET with headers, whatever comes back.
+    pub(crate) async fn get_bytes(&self, path: &str, headers: &[(&str, &str)]) -> AnswerBytes {
+        let mut request = Request::get(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        AnswerBytes {
+            code: parts.status.as_u16(),
+            headers: parts.headers,
+            bytes: body.collect().await.unwrap().to_bytes().to_vec(),
+        }
+    }
+
     pub(crate) async fn watch(&self, path: &str) -> Watch {
         let request = Request::get(path).body(Body::empty()).unwrap();
+        self.open_watch(request).await
+    }
+
+    /// A WATCH as a client with this User-Agent.
+    pub(crate) async fn watch_as(&self, path: &str, user_agent: &str) -> Watch {
+        let request = Request::get(path).header("user-agent", user_agent);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// A WATCH with an Accept header.
+    pub(crate) async fn watch_accepting(&self, path: &str, accept: &str) -> Watch {
+        let request = Request::get(path).header("accept", accept);
+        self.open_watch(request.body(Body::empty()).unwrap()).await
+    }
+
+    async fn open_watch(&self, request: Request<Body>) -> Watch {
+        let path = request.uri().to_string();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-type"], "application/json");
@@ -134,6 +196,12 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// The next bytes as they come; `None` at a clean end, an error where the answer broke off.
+    pub(crate) async fn next_chunk(&mut self) -> Option<Result<String, axum::Error>> {
+        let chunk = self.frames.next().await?;
+        Some(chunk.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()))
     }
 
     /// What is there without waiting: `TYPE namespace/name@version`, and `END`.

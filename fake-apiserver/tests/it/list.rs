@@ -196,12 +196,8 @@ async fn parameters_that_cannot_be_understood_are_bad_requests() {
             r#"strconv.ParseInt: parsing "0.1s": invalid syntax"#,
         ),
         (
-            "labelSelector=app%3Dweb",
-            "labelSelector: selectors are not supported by this server yet",
-        ),
-        (
-            "fieldSelector=metadata.name%3Dx",
-            "fieldSelector: selectors are not supported by this server yet",
+            "timeout=10",
+            r#"invalid timeout specified in the request URL - time: missing unit in duration "10""#,
         ),
     ] {
         assert_refused(&client, 400, query, message).await;

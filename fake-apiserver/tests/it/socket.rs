@@ -18,14 +18,24 @@ use tokio::{
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-async fn connect(address: std::net::SocketAddr, path: &str) -> TcpStream {
+pub(crate) async fn connect(address: std::net::SocketAddr, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
 }
 
-async fn read_headers(stream: &mut TcpStream) -> String {
+/// One GET on a connection of its own: the whole answer.
+pub(crate) async fn get(address: std::net::SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+pub(crate) async fn read_headers(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.unwrap());

@@ -8,6 +8,7 @@ use fake_apiserver::{
     list::ListRequest,
     objects_file,
     query::Query,
+    selectors::Selectors,
     storage::{ResourceId, Storage},
     stored_object::ObjectDraft,
     watch::WatchRequest,
@@ -101,7 +102,7 @@ impl Subject {
         let request = ListRequest::try_new(&Query::try_parse(query).unwrap()).unwrap();
         let snapshot = request.snapshot(&self.storage, self.ids[resource]);
         let snapshot = snapshot.map_err(|failure| failure.status.code)?;
-        let page = request.page(&snapshot, "n");
+        let page = request.page(&snapshot, "n", &Selectors::default());
         let objects = page.items.iter().map(|object| {
             let json = String::from_utf8(object.json().to_vec()).unwrap();
             (name_in(&json), json)
@@ -223,7 +224,7 @@ impl ListingClient {
         };
         let request = ListRequest::try_new(&Query::try_parse(&query).unwrap()).unwrap();
         let snapshot = request.snapshot(&subject.storage, id).unwrap();
-        let page = request.page(&snapshot, "");
+        let page = request.page(&snapshot, "", &Selectors::default());
         for object in &page.items {
             let json = String::from_utf8(object.json().to_vec()).unwrap();
             self.objects.insert(name_in(&json), json);

@@ -11,7 +11,6 @@ use bench_core::{
         allocations::AllocationCount,
         clock::MonotonicTime,
         latency::LatencyRecorder,
-        process::resident_memory,
         record::{
             Accounting, Cost, Generator, LatencySeries, Measurements, Notifications, ResyncSummary,
             ResyncTick, Timeline, TimelinePoint,
@@ -50,6 +49,8 @@ pub(super) struct Inputs<'a> {
     pub(super) converged_at: MonotonicTime,
     /// CPU time of the client in the window.
     pub(super) client_cpu: Duration,
+    /// Highest resident memory of the client.
+    pub(super) client_rss_peak_bytes: u64,
     /// Allocations of the client in the window; absent if they were not counted.
     pub(super) client_allocations: Option<AllocationCount>,
     /// CPU time of the server in the window.
@@ -78,7 +79,7 @@ pub(super) fn analyse(inputs: &Inputs<'_>) -> (Measurements, Vec<String>) {
     let cost = Cost {
         client_cpu_ns: nanoseconds(inputs.client_cpu),
         server_cpu_ns: nanoseconds(inputs.server_cpu),
-        client_rss_peak_bytes: resident_memory().map_or(0, |memory| memory.peak_bytes),
+        client_rss_peak_bytes: inputs.client_rss_peak_bytes,
         server_rss_peak_bytes: inputs.server_rss_peak_bytes,
         client_allocations: inputs.client_allocations.map(|count| count.allocations),
         client_allocated_bytes: inputs.client_allocations.map(|count| count.allocated_bytes),

@@ -12,13 +12,15 @@ use std::{
 use bench_core::{
     api::{KubeObject, Object, ObjectKey, ResourceVersion},
     cache::{
-        AddOrigin, DeltaType, InformerObserver, Notification, Popped, PoppedItem, QueueOperation,
-        ResyncOutcome,
+        AddOrigin, DeltaType, InformerObserver, InformerWarning, Notification, Popped, PoppedItem,
+        QueueOperation, ResyncOutcome,
     },
     measure::clock::MonotonicTime,
 };
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
+
+use super::informer_warnings::InformerWarnings;
 
 /// Why a handler was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -149,6 +151,7 @@ struct Shared {
     /// As in the log, and whether the last one is being processed.
     sync_alls: Mutex<(Vec<u64>, Turn)>,
     reconciles: Mutex<Vec<Reconcile>>,
+    warnings: InformerWarnings,
     /// Cause of the notification that is being delivered; a plain informer's handler runs right after.
     delivering: Mutex<Option<Cause>>,
     /// Relists and replays under way to a shared informer's handler, by the versions before and now: all else its notification
@@ -184,6 +187,7 @@ impl Recorder {
             resyncs: Mutex::default(),
             sync_alls: Mutex::default(),
             reconciles: Mutex::default(),
+            warnings: InformerWarnings::default(),
             delivering: Mutex::new(None),
             under_way: Mutex::default(),
             live: AtomicU64::new(0),
@@ -301,6 +305,11 @@ impl Recorder {
         (load(&self.0.live), load(&self.0.sync), load(&self.0.stale))
     }
 
+    /// What the informer warned of.
+    pub(super) fn warnings(&self) -> &InformerWarnings {
+        &self.0.warnings
+    }
+
     /// Takes everything that was recorded.
     pub(super) fn take(&self) -> Log {
         Log {
@@ -376,6 +385,14 @@ impl InformerObserver<Object> for Recorder {
             self.0.under_way.lock().insert(versions, cause);
         }
     }
+
+    fn handler_panicked(&self) {
+        self.0.warnings.handler_panicked();
+    }
+
+    fn warned(&self, warning: &InformerWarning) {
+        self.0.warnings.warned(warning);
+    }
 }
 
 fn cause(delta_type: DeltaType, notification: &Notification<Object>) -> Cause {
@@ -413,85 +430,4 @@ fn number(version: &ResourceVersion) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pod(version: u64) -> Arc<Object> {
-        let json = format!(
-            r#"{{"metadata":{{"namespace":"t","name":"a","uid":"u","resourceVersion":"{version}"}}}}"#
-        );
-        Arc::new(Object::decode(json.as_bytes()).unwrap())
-    }
-
-    fn updated(old: u64, new: u64) -> Notification<Object> {
-        Notification::Updated {
-            old: pod(old),
-            new: pod(new),
-        }
-    }
-
-    fn recorder() -> Recorder {
-        let losses = Losses {
-            adds_and_updates: 1.0,
-            deletes: 0.0,
-        };
-        Recorder::new(losses, 1)
-    }
-
-    #[test]
-    fn a_replayed_event_and_a_relist_are_no_live_events_in_either_informer() {
-        for (delta_type, notification, expected) in [
-            (DeltaType::Updated, updated(5, 6), Cause::Live),
-            (DeltaType::Updated, updated(6, 6), Cause::Replay),
-            (DeltaType::Sync, updated(6, 6), Cause::Resync),
-            (DeltaType::Replaced, updated(6, 6), Cause::Relist),
-            (DeltaType::Replaced, updated(6, 9), Cause::Relist),
-        ] {
-            let recorder = recorder();
-            recorder.delivering(delta_type, &notification);
-            assert_eq!(recorder.cause_of_inline_call(), expected);
-            assert_eq!(recorder.cause_of_buffered_call(&notification), expected);
-        }
-    }
-
-    #[test]
-    fn a_buffered_call_is_told_by_its_own_version_and_once_only() {
-        let recorder = recorder();
-        recorder.delivering(DeltaType::Replaced, &updated(6, 9));
-        recorder.delivering(DeltaType::Sync, &updated(8, 8));
-        assert_eq!(
-            recorder.cause_of_buffered_call(&updated(8, 8)),
-            Cause::Resync
-        );
-        assert_eq!(
-            recorder.cause_of_buffered_call(&updated(6, 9)),
-            Cause::Relist
-        );
-        assert_eq!(
-            recorder.cause_of_buffered_call(&updated(9, 9)),
-            Cause::Resync
-        );
-    }
-
-    #[test]
-    fn an_event_that_is_still_under_way_is_not_taken_for_its_replay() {
-        let recorder = recorder();
-        recorder.delivering(DeltaType::Updated, &updated(5, 6));
-        recorder.delivering(DeltaType::Updated, &updated(6, 6));
-        assert_eq!(recorder.cause_of_buffered_call(&updated(5, 6)), Cause::Live);
-        assert_eq!(
-            recorder.cause_of_buffered_call(&updated(6, 6)),
-            Cause::Replay
-        );
-    }
-
-    #[test]
-    fn only_live_calls_are_lost() {
-        let recorder = recorder();
-        let fate = |cause| recorder.loses(&updated(5, 6), cause);
-        assert_eq!(fate(Cause::Live), Fate::Lost);
-        for cause in [Cause::Initial, Cause::Relist, Cause::Replay, Cause::Resync] {
-            assert_eq!(fate(cause), Fate::Handled);
-        }
-    }
-}
+mod tests;

@@ -2,13 +2,9 @@
 
 use std::time::Duration;
 
-use bench_core::measure::{
-    clock::{MonotonicTime, process_cpu_time},
-    process::resident_memory,
-    record::TimelinePoint,
-};
+use bench_core::measure::{clock::MonotonicTime, record::TimelinePoint};
 
-use super::{informer_under_test::UnderTest, recorder::Recorder};
+use super::{recorder::Recorder, under_test::UnderTest};
 
 /// Between two samples.
 pub(super) const STEP: Duration = Duration::from_millis(100);
@@ -20,32 +16,35 @@ pub(super) async fn sample(
     began: MonotonicTime,
     window: Duration,
     points: &mut Vec<TimelinePoint>,
-) {
+) -> anyhow::Result<()> {
     let mut ticks = tokio::time::interval(STEP);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut cpu_before = process_cpu_time();
-    let (mut live_before, mut sync_before, _) = recorder.counts();
+    let mut before = informer.observe(recorder).await?;
     ticks.tick().await;
     while MonotonicTime::now().since(began) < window {
         ticks.tick().await;
-        let cpu = process_cpu_time();
-        let (live, sync, stale_keys) = recorder.counts();
-        let length = informer.queue_length();
+        let now = informer.observe(recorder).await?;
         points.push(TimelinePoint {
             at_ns: nanoseconds(MonotonicTime::now().since(began)),
-            queue_keys: length.keys,
-            queue_deltas: length.deltas,
-            listener: informer.listener_pending(),
-            stale_keys,
-            client_rss_bytes: resident_memory().map_or(0, |memory| memory.now_bytes),
-            client_cpu_ns: nanoseconds(cpu.saturating_sub(cpu_before)),
+            queue_keys: now.queue.keys,
+            queue_deltas: now.queue.deltas,
+            listener: now.listener,
+            stale_keys: now.stale_keys,
+            client_rss_bytes: now.memory.now_bytes,
+            client_cpu_ns: nanoseconds(now.cpu.saturating_sub(before.cpu)),
             live_p99_ns: None,
-            live_count: live - live_before,
-            sync_count: sync - sync_before,
+            live_count: now.live - before.live,
+            sync_count: now.sync - before.sync,
         });
-        tracing::debug!(live, sync, stale_keys, "sampled");
-        (cpu_before, live_before, sync_before) = (cpu, live, sync);
+        tracing::debug!(
+            live = now.live,
+            sync = now.sync,
+            stale_keys = now.stale_keys,
+            "sampled"
+        );
+        before = now;
     }
+    Ok(())
 }
 
 pub(super) fn nanoseconds(duration: Duration) -> u64 {

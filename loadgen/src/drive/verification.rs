@@ -5,30 +5,52 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use bench_core::{
     api::{KubeObject, ListOptions, Object, ObjectKey, ResourceVersion, content_hash},
-    cache::{AddOrigin, Indexer},
+    cache::AddOrigin,
     list_watch::ListerWatcher as _,
     verify::{EventStreamChecker, Notification, ObjectState, Violation, compare_states},
 };
 
 use super::{
     DriveSettings,
-    informer_under_test::http_list_watch,
+    own_informer::http_list_watch,
+    peer_log::CachedVersions,
     recorder::{Call, Cause, Delivery, Log},
+    under_test::Left,
 };
 
 /// Lists the server anew and compares every object with the cache by key, uid, version and bytes.
 pub(super) async fn compare_with_server(
     settings: &DriveSettings,
-    cache: &Indexer<Object>,
+    left: &Left,
 ) -> anyhow::Result<Vec<Violation>> {
     let page = http_list_watch(settings)
         .list(&ListOptions::most_recent())
         .await;
     let server = page.context("the server's objects cannot be listed for verification")?;
-    Ok(compare_states(
-        &states(&server.items),
-        &states(&cache.list()),
-    ))
+    let on_server = states(&server.items);
+    let cached = match left {
+        Left::Ours(cache) => states(&cache.list()),
+        Left::Peer(left) => states_by_version(&left.1, &on_server),
+    };
+    Ok(compare_states(&on_server, &cached))
+}
+
+/// Objects that were decoded into a type have no bytes to compare: those of the server are put in their place.
+fn states_by_version(
+    cached: &CachedVersions,
+    on_server: &BTreeMap<ObjectKey, ObjectState>,
+) -> BTreeMap<ObjectKey, ObjectState> {
+    let state = |key: &ObjectKey, uid: &str, version: &ResourceVersion| ObjectState {
+        uid: uid.into(),
+        resource_version: version.clone(),
+        content_hash: on_server
+            .get(key)
+            .map_or_else(|| content_hash(b""), |there| there.content_hash),
+    };
+    cached
+        .iter()
+        .map(|(key, (uid, version))| (key.clone(), state(key, uid, version)))
+        .collect()
 }
 
 fn states(objects: &[std::sync::Arc<Object>]) -> BTreeMap<ObjectKey, ObjectState> {

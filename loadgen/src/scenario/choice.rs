@@ -6,6 +6,39 @@ use bench_core::cache::QueueKind;
 
 use crate::quantity::QuantityError;
 
+/// Whose informer runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Implementation {
+    /// client-go's own, of the release that has the asked queue.
+    ClientGo,
+    /// The one of this repository.
+    InformerBench,
+}
+
+impl FromStr for Implementation {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        match text {
+            "client-go" => Ok(Self::ClientGo),
+            "informer-bench" => Ok(Self::InformerBench),
+            _ => Err(QuantityError::new(
+                text,
+                "an implementation that runs here: informer-bench or client-go",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Implementation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::ClientGo => "client-go",
+            Self::InformerBench => "informer-bench",
+        })
+    }
+}
+
 /// Which of upstream's two informers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InformerKind {

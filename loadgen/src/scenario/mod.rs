@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use self::{
-    choice::{HandlerKind, InformerKind, QueuePreset},
+    choice::{HandlerKind, Implementation, InformerKind, QueuePreset},
     source_position::{field_at, line_of_field},
     written::{Axis, ObjectCount, WrittenDuration},
 };
@@ -80,6 +80,9 @@ pub struct Scenario {
     pub cluster: Cluster,
     /// Changes while it runs.
     pub churn: Churn,
+    /// Whose informer.
+    #[serde(default = "ours", skip_serializing_if = "is_ours")]
+    pub implementation: Axis<Implementation>,
     /// Plain or shared.
     pub informer: Axis<InformerKind>,
     /// Generations of the queue.
@@ -183,6 +186,14 @@ pub struct Handler {
     /// Share of live deletes that the handler loses.
     #[serde(default = "no_loss")]
     pub lose_deletes: Share,
+}
+
+fn ours() -> Axis<Implementation> {
+    Axis::one(Implementation::InformerBench)
+}
+
+fn is_ours(implementation: &Axis<Implementation>) -> bool {
+    *implementation == ours()
 }
 
 fn one_worker() -> NonZeroU32 {

@@ -227,6 +227,7 @@ read_and_written_as_text!(
     Share,
     WrittenDuration,
     super::choice::HandlerKind,
+    super::choice::Implementation,
     super::choice::InformerKind,
     super::choice::QueuePreset
 );

@@ -184,10 +184,27 @@ fn a_file_of_objects_that_cannot_be_used_is_named_with_item_and_field() {
 
 #[test]
 fn an_implementation_that_does_not_run_here_is_refused_with_those_that_do() {
-    for implementation in ["client-go", "kube-rs", "client_go"] {
-        let named = format!("--informer {implementation}: only informer-bench runs here so far");
-        assert_refused(&["compare", "--informer", implementation], &[&named]);
+    for implementation in ["kube-rs", "client_go"] {
+        assert_refused(
+            &["compare", "--informer", implementation],
+            &[implementation, "informer-bench or client-go"],
+        );
     }
+}
+
+#[test]
+fn what_client_gos_programs_do_not_do_is_refused_before_any_is_built() {
+    assert_refused(
+        &["run", "resync-scale", "--informer", "client-go"],
+        &["its programs decode pods only, and the resource to watch is leases"],
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let text = SCENARIO.replace("kind: inline", "kind: workqueue");
+    let path = file(directory.path(), "queued.yaml", &text);
+    assert_refused(
+        &["run", &path, "--informer", "client-go"],
+        &["its handlers are probe and inline only, and the scenario's is a workqueue"],
+    );
 }
 
 #[test]

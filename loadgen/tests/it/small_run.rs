@@ -101,3 +101,44 @@ fn the_copy_of_the_scenario_runs_the_same_again() {
         assert_eq!((first.seed, second.seed), (7, 7));
     }
 }
+
+/// Public report B65, and every other trap: never silent.
+#[test]
+fn what_a_shared_informer_warns_of_is_in_record_page_summary_and_on_the_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let out = path("out");
+    let scenario = [
+        "question: Is a trap told?",
+        "cluster: {count: 20, profile: lease, resource: leases}",
+        "churn: {rate_per_second: 20, mix: {create: 0, update: 1, delete: 0}, arrivals: constant, keys: uniform}",
+        "informer: shared",
+        "queue: atomic-fifo",
+        "resync: [500ms]",
+        "handler: {kind: probe, cost: none}",
+        "warm_up: 100ms",
+        "window: 500ms",
+        "rounds: 1",
+        "seed: 1",
+    ];
+    fs::write(path("trap.yaml"), scenario.join("\n")).unwrap();
+    let ran = loadgen(&["run", &path("trap.yaml"), "--out", &out]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let record = records(out.as_ref()).remove(0);
+    let raised = "a handler asked for a resync every 500ms, which is raised to a second";
+    let warning = (record.warnings.iter())
+        .find(|warning| warning.kind == "HandlerPeriodBelowMinimum")
+        .unwrap_or_else(|| panic!("not in {:?}", record.warnings));
+    assert_eq!((warning.message.as_str(), warning.count), (raised, 1));
+    assert!(warning.first_at_ns.is_some_and(|at| at < 10_000_000_000));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&ran.stdout).contains(&format!("note: {raised} (first")));
+    let read = |name: &str| fs::read_to_string(Path::new(&out).join(name)).unwrap();
+    let line = format!("HandlerPeriodBelowMinimum: {raised}");
+    assert!(read("summary.md").contains(&format!("- {line}")));
+    let page = read("index.html");
+    assert!(page.contains("<code>HandlerPeriodBelowMinimum</code>: a handler asked"));
+    let (_, strip) = page.split_once("warnings: <b>").expect("a chip");
+    let (chip, _) = strip.split_once("</b>").expect("its end");
+    assert!(chip.contains("HandlerPeriodBelowMinimum"), "{chip}");
+}

@@ -47,6 +47,7 @@ async fn drive_through(meddling: Meddling, informer: (QueueKind, InformerKind)) 
         queue: informer.0,
         base_url: server.base_url.clone(),
         resource: Resource::pods(),
+        peer: None,
         informer: informer.1,
         handler: HandlerKind::Inline,
         workers: 1,

@@ -68,6 +68,12 @@ pub(super) fn summary(summary: &Summary) -> String {
         text.push_str("\nWhat interrupted trials had measured, in no row above:\n");
         write_table(&mut text, &summary.interrupted);
     }
+    if !summary.warnings.is_empty() {
+        text.push_str("\nWarnings:\n\n");
+        for note in &summary.warnings {
+            let _ = writeln!(text, "- {}: {}", note.kind, escaped(&note.line()));
+        }
+    }
     text
 }
 

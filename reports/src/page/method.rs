@@ -71,7 +71,7 @@ pub(super) fn section(records: &[RunRecord], summary: &Summary) -> Markup {
                     tbody { @for record in records { tr {
                         td { (record.order) } td { (record.variant.label) } td { (record.round) } td { (record.seed) } td { code { (record.trace_checksum) } } td { (record.started_at) }
                         td { (record.environment.cpu) ", " (record.environment.placement) }
-                        td { @for warning in &record.warnings { div { (warning.kind) ": " (warning.message) } } }
+                        td { @for warning in &record.warnings { div { (warning.kind) ": " (warning.message) @if warning.count > 1 { ", " (warning.count) " times" } } } }
                     } } }
                 } }
             }

@@ -1,5 +1,7 @@
 //! The strip of chips that says whether the numbers may be believed.
 
+use std::collections::BTreeSet;
+
 use bench_core::measure::record::{Outcome, RunRecord};
 use maud::{Markup, html};
 
@@ -10,6 +12,7 @@ use crate::{
     series::MergedLatency,
     summary::{Summary, percentile_text},
     verdict::ACHIEVED_LIMIT,
+    warnings::Note,
 };
 
 /// One chip.
@@ -122,11 +125,19 @@ fn setting_chips(records: &[RunRecord], summary: &Summary) -> Vec<Chip> {
         ));
     }
     if !summary.warnings.is_empty() {
-        chips.push(Chip::new(
-            "note",
-            "warnings",
-            format!("{} (see method)", summary.warnings.len()),
-        ));
+        let lines: Vec<String> = summary.warnings.iter().map(Note::line).collect();
+        let kinds: BTreeSet<&str> = (summary.warnings.iter())
+            .map(|note| note.kind.as_str())
+            .collect();
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        chips.push(Chip {
+            title: lines.join("\n"),
+            ..Chip::new(
+                "note",
+                "warnings",
+                format!("{} (see method)", kinds.join(", ")),
+            )
+        });
     }
     chips
 }

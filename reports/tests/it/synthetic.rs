@@ -127,7 +127,7 @@ pub(crate) fn record(
         started_at: "2026-01-02T03:04:05Z".to_owned(),
         command: "loadgen compare </script> & more".to_owned(),
         outcome: Outcome::Verified,
-        warnings: vec![Warning { kind: "TooFewSamples".to_owned(), message: "two rounds".to_owned() }],
+        warnings: vec![Warning::afterwards("TooFewSamples", "two rounds".to_owned())],
         measurements: Some(measurements(setting, round)),
     }
 }

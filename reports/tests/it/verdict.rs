@@ -6,6 +6,7 @@ use reports::{
     column::{Column, Mark},
     figure::delivery::skip_against_load,
     summary::summarise,
+    verdict::Question,
 };
 
 use crate::synthetic;
@@ -47,6 +48,19 @@ fn scale() {
 #[test]
 fn dedup() {
     expect!["With informer-bench 0.1.0 (synthetic), at or below load 1 a resync skipped none of the keys; above it at most 57.1 %; the shared informer skipped none."].assert_eq(&summarise(&synthetic::dedup()).verdict.headline);
+}
+
+#[test]
+fn both_informers_that_lose_events_ask_for_a_period() {
+    let mut records = synthetic::periods();
+    for record in &mut records {
+        record.scenario.axes.push("informer".to_owned());
+    }
+    assert_eq!(Question::of(&records), Question::Periods);
+    for record in &mut records {
+        record.variant.loss_share = 0.0;
+    }
+    assert_eq!(Question::of(&records), Question::Dedup);
 }
 
 #[test]

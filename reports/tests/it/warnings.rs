@@ -11,10 +11,7 @@ fn with_warnings(warnings: &[(&str, &str)]) -> Vec<RunRecord> {
         .into_iter()
         .zip(warnings)
         .map(|(mut record, (kind, message))| {
-            record.warnings = vec![Warning {
-                kind: (*kind).to_owned(),
-                message: (*message).to_owned(),
-            }];
+            record.warnings = vec![Warning::afterwards(kind, (*message).to_owned())];
             record
         })
         .collect()
@@ -52,4 +49,37 @@ fn other_words_or_another_kind_are_another_line() {
         ("A", "3 of 5 found"),
         ("B", "3 of 5 lost"),
     ]));
+}
+
+#[test]
+fn a_line_says_how_often_and_since_when() {
+    let mut records = synthetic::dedup();
+    records.truncate(3);
+    for (record, (count, first_at_ns)) in
+        records
+            .iter_mut()
+            .zip([(3, Some(1_200_000_000)), (5, Some(900_000_000)), (4, None)])
+    {
+        let message = "a handler waits".to_owned();
+        record.warnings = vec![Warning {
+            count,
+            first_at_ns,
+            ..Warning::afterwards("HandlerBacklog", message)
+        }];
+    }
+    let line = |records: &[RunRecord]| notes(records)[0].line();
+    assert_eq!(
+        line(&records),
+        "a handler waits (3–5 times, first 900 ms after the start, 3 trials of 3 variants)"
+    );
+    assert_eq!(
+        line(&records[2..]),
+        "a handler waits (4 times, 1 trial: delta-fifo resync 1s plain 300us)"
+    );
+}
+
+#[test]
+fn a_record_from_before_warnings_were_counted_is_read() {
+    let warning: Warning = serde_json::from_str(r#"{"kind":"A","message":"b"}"#).unwrap();
+    assert_eq!(warning, Warning::afterwards("A", "b".to_owned()));
 }

@@ -248,8 +248,13 @@ where
                 Some(Err(error)) => return WatchOutcome::Broken(error),
                 Some(Ok(WatchEvent::Error(status))) => return WatchOutcome::ErrorEvent(status),
                 Some(Ok(WatchEvent::Bookmark {
-                    resource_version, ..
+                    kind,
+                    resource_version,
+                    ..
                 })) => {
+                    if !self.expects(&kind) {
+                        continue;
+                    }
                     self.queue.bookmark(&resource_version);
                     (resource_version, Observed::Other)
                 }
@@ -271,19 +276,19 @@ where
         }
     }
 
+    /// Whether objects and bookmarks of this kind count; tells if they do not.
+    pub(super) fn expects(&self, kind: &str) -> bool {
+        let expected = self.settings.expected_kind.as_deref();
+        let unexpected = expected.filter(|expected| *expected != kind);
+        if let Some(expected) = unexpected {
+            tracing::error!(expected, kind, "expected another kind in the watch");
+        }
+        unexpected.is_none()
+    }
+
     /// The object's key and version; nothing if an event with it does not count.
     pub(super) fn accept(&self, object: &T) -> Option<(ObjectKey, ResourceVersion)> {
-        if let Some(expected) = self
-            .settings
-            .expected_kind
-            .as_deref()
-            .filter(|expected| *expected != object.kind())
-        {
-            tracing::error!(
-                expected,
-                kind = object.kind(),
-                "expected another kind in the watch"
-            );
+        if !self.expects(object.kind()) {
             return None;
         }
         let Ok(key) = object.key() else {

@@ -137,11 +137,17 @@ where
         | WatchEvent::Modified(object)
         | WatchEvent::Deleted(object)) = &event
         else {
+            if let WatchEvent::Bookmark { kind, .. } = &event
+                && !self.expects(kind)
+            {
+                return None;
+            }
             gathered.count();
             return match event {
                 WatchEvent::Bookmark {
                     resource_version,
                     initial_events_end,
+                    ..
                 } if self
                     .state
                     .is_initial_events_end(initial_events_end.as_deref()) =>

@@ -19,7 +19,10 @@ use tokio::{
 };
 
 use super::{
-    super::{AddOrigin, Notification, ResourceEventHandler, SingleFileTracker},
+    super::{
+        AddOrigin, Notification, ResourceEventHandler, SingleFileTracker,
+        controller::let_others_run,
+    },
     ListenerPeriod,
 };
 
@@ -232,6 +235,11 @@ async fn call_handler<T: Send + Sync + 'static>(
             }
             buffer.filled.notified().await;
             continue;
+        }
+        // A handler may compute, and this worker may be the one that looks after sockets and timers: it hands that on only when it
+        // wakes another.
+        if batch.len() > 1 {
+            let_others_run().await;
         }
         for notification in batch {
             if buffer.closed.load(Ordering::Acquire) {

@@ -195,9 +195,9 @@ where
         if processor.phase == Phase::Stopped {
             return Err(AddHandlerError::Stopped);
         }
-        let (period, warning) = processor.admit(period, self.began.elapsed());
-        if let Some(warning) = warning {
-            observer.warned(&warning);
+        let (period, warnings) = processor.admit(period, self.began.elapsed());
+        for warning in &warnings {
+            observer.warned(warning);
         }
         let tell = move |told| match told {
             Told::Panicked => observer.handler_panicked(),
@@ -241,7 +241,9 @@ where
                 tracing::warn!("the informer has been started already");
                 return;
             }
-            processor.start();
+            for warning in processor.start() {
+                self.observer.warned(&warning);
+            }
             processor.check_period
         };
         let resync = ResyncTimer {
@@ -270,7 +272,9 @@ where
             let processor = processor.lock();
             process_popped(popped, indexer, |delta_type, notification| {
                 observer.delivering(delta_type, &notification);
-                processor.distribute(&notification);
+                if let Some(warning) = processor.distribute(delta_type, &notification) {
+                    observer.warned(&warning);
+                }
                 observer.delivered(delta_type, &notification);
             })
         };

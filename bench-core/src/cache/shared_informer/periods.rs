@@ -71,9 +71,24 @@ impl ListenerPeriod {
         self.syncing
     }
 
+    /// The period that was asked for; zero is never.
+    pub fn requested(&self) -> Duration {
+        self.requested
+    }
+
     /// The period that the handler really gets; zero is never.
     pub fn effective(&self) -> Duration {
         self.effective
+    }
+
+    /// The time between two rounds in which the handler is due: the period rounded up to rounds, which come every
+    /// `check_period`; zero is never.
+    pub fn between_due_rounds(&self, check_period: Duration) -> Duration {
+        if check_period.is_zero() {
+            return Duration::ZERO;
+        }
+        let rounds = self.effective.as_nanos().div_ceil(check_period.as_nanos());
+        check_period.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
     }
 }
 
@@ -108,5 +123,36 @@ mod tests {
             .filter(|&at| period.ask(seconds(at)))
             .collect();
         assert_eq!(due, [4, 8]);
+        assert_eq!(period.between_due_rounds(seconds(2)), seconds(4));
+    }
+
+    #[test]
+    fn a_shorter_check_period_arms_a_handler_anew() {
+        let mut period = ListenerPeriod::new(seconds(5), seconds(10), seconds(0));
+        assert_eq!(period.effective(), seconds(10));
+        period.recheck(seconds(2), seconds(3));
+        assert_eq!(period.effective(), seconds(5));
+        assert!(!period.ask(seconds(7)) && period.ask(seconds(8)));
+    }
+
+    #[test]
+    fn the_time_between_due_rounds_is_the_next_multiple_of_the_check_period() {
+        let between = |requested_ms, check_ms| {
+            let check = Duration::from_millis(check_ms);
+            let period =
+                ListenerPeriod::new(Duration::from_millis(requested_ms), check, seconds(0));
+            period.between_due_rounds(check).as_millis()
+        };
+        for (requested, check, expected) in [
+            (1_000, 1_000, 1_000),
+            (1_100, 1_000, 2_000),
+            (2_000, 1_000, 2_000),
+            (2_001, 1_000, 3_000),
+            (500, 1_000, 1_000),
+            (0, 1_000, 0),
+            (1_000, 0, 0),
+        ] {
+            assert_eq!(between(requested, check), expected, "{requested} {check}");
+        }
     }
 }

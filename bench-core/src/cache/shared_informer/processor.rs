@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::api::KubeObject;
 
 use super::{
-    super::{InformerWarning, Notification},
+    super::{DeltaType, InformerWarning, Notification},
     listener::{Listener, ListenerId},
     periods::{ListenerPeriod, at_least_minimum},
 };
@@ -43,18 +43,20 @@ impl<T: KubeObject> Processor<T> {
     /// period of all.
     pub(super) fn admit(
         &mut self,
-        requested: Duration,
+        asked: Duration,
         now: Duration,
-    ) -> (ListenerPeriod, Option<InformerWarning>) {
-        let mut requested = at_least_minimum(requested);
-        let mut warning = None;
+    ) -> (ListenerPeriod, Vec<InformerWarning>) {
+        let mut requested = at_least_minimum(asked);
+        let mut warnings = Vec::new();
         if !requested.is_zero() && self.check_period.is_zero() {
-            warning = Some(InformerWarning::HandlerWithoutResync { requested });
+            warnings.push(InformerWarning::HandlerWithoutResync { requested: asked });
+        } else if requested > asked {
+            warnings.push(InformerWarning::HandlerPeriodBelowMinimum { requested: asked });
         }
         if !requested.is_zero() && requested < self.check_period {
             if self.phase == Phase::Started {
                 tracing::warn!(?requested, check_period = ?self.check_period, "the informer runs already: the handler's period is raised");
-                warning = Some(InformerWarning::HandlerPeriodRaised {
+                warnings.push(InformerWarning::HandlerPeriodRaised {
                     requested,
                     effective: self.check_period,
                 });
@@ -66,17 +68,23 @@ impl<T: KubeObject> Processor<T> {
                 }
             }
         }
-        (
-            ListenerPeriod::new(requested, self.check_period, now),
-            warning,
-        )
+        let period = ListenerPeriod::new(requested, self.check_period, now);
+        if self.phase == Phase::Started {
+            warnings.extend(rounded(&period, self.check_period));
+        }
+        (period, warnings)
     }
 
-    pub(super) fn start(&mut self) {
+    /// Lets the handlers be called. The check period is final now, so this tells what it makes of their periods.
+    pub(super) fn start(&mut self) -> Vec<InformerWarning> {
         self.phase = Phase::Started;
         for task in self.waiting_tasks.drain(..) {
             self.tasks.spawn(task);
         }
+        let periods = self.listeners.values().map(|listener| &listener.period);
+        periods
+            .filter_map(|period| rounded(period, self.check_period))
+            .collect()
     }
 
     /// Takes no further handler and ends those that there are.
@@ -103,16 +111,36 @@ impl<T: KubeObject> Processor<T> {
         due.count() > 0
     }
 
-    pub(super) fn distribute(&self, notification: &Notification<T>) {
+    /// Passes a notification to every handler that it is for; a warning if that leaves out a change that upstream takes for
+    /// a resync.
+    pub(super) fn distribute(
+        &self,
+        delta_type: DeltaType,
+        notification: &Notification<T>,
+    ) -> Option<InformerWarning> {
         // Equal versions mean a resync or an unchanged item of a relist, whatever the delta's type was.
         let unchanged = match notification {
             Notification::Updated { old, new } => old.resource_version() == new.resource_version(),
             Notification::Added { .. } | Notification::Deleted { .. } => false,
         };
+        let mut withheld = None;
         for listener in self.listeners.values() {
             if !unchanged || listener.period.is_syncing() {
                 listener.push(notification.clone());
+            } else if delta_type != DeltaType::Sync {
+                withheld = Some(InformerWarning::UnchangedUpdateWithheld);
             }
         }
+        withheld
     }
+}
+
+/// What a handler's period becomes where it is no multiple of the check period.
+fn rounded(period: &ListenerPeriod, check_period: Duration) -> Option<InformerWarning> {
+    let effective = period.between_due_rounds(check_period);
+    (effective != period.effective()).then(|| InformerWarning::HandlerPeriodRounded {
+        requested: period.requested(),
+        check_period,
+        effective,
+    })
 }

@@ -66,11 +66,8 @@ const (
 func transform(object any) (any, error) {
 	switch o := object.(type) {
 	case cache.DeletedFinalStateUnknown:
-		if o.Obj == nil {
-			return o, nil
-		}
-		inner, err := transform(o.Obj)
-		return cache.DeletedFinalStateUnknown{Key: o.Key, Obj: inner}, err
+		// What it holds has been transformed before, as TransformFunc's documentation says.
+		return o, nil
 	case *Object:
 		switch o.Value {
 		case refusedValue:

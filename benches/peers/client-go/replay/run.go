@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Main replays standard input to standard output.
+// Main replays standard input to standard output: traces, or with the argument "informers" whole informers.
 func Main(presets map[string]NewSubject) {
 	// Lookups that fail are logged as errors, many thousand times.
 	var flags flag.FlagSet
@@ -30,7 +30,11 @@ func Main(presets map[string]NewSubject) {
 	klog.SetOutput(io.Discard)
 	// The default handlers log, and sleep to bound how often.
 	runtime.ErrorHandlers = nil
-	if err := run(presets, os.Stdin, os.Stdout); err != nil {
+	work := func() error { return run(presets, os.Stdin, os.Stdout) }
+	if len(os.Args) > 1 && os.Args[1] == "informers" {
+		work = func() error { return informers(os.Stdin, os.Stdout) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -28,6 +28,8 @@ require (
 	google.golang.org/protobuf v1.33.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
+	informer-bench/peers/client-go/dynamics v0.0.0
+	k8s.io/api v0.27.16 // indirect
 	k8s.io/klog/v2 v2.90.1 // indirect
 	k8s.io/utils v0.0.0-20230209194617-a36077c30491 // indirect
 	sigs.k8s.io/json v0.0.0-20221116044647-bc3834ca7abd // indirect
@@ -36,3 +38,5 @@ require (
 )
 
 replace informer-bench/peers/client-go/replay => ../replay
+
+replace informer-bench/peers/client-go/dynamics => ../dynamics

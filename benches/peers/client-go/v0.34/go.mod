@@ -7,6 +7,8 @@ require (
 	k8s.io/client-go v0.34.13
 )
 
+require github.com/kr/text v0.2.0 // indirect
+
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
@@ -27,6 +29,8 @@ require (
 	golang.org/x/text v0.39.0 // indirect
 	golang.org/x/time v0.9.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
+	informer-bench/peers/client-go/dynamics v0.0.0
+	k8s.io/api v0.34.13 // indirect
 	k8s.io/apimachinery v0.34.13 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/utils v0.0.0-20250604170112-4c0f3b243397 // indirect
@@ -37,3 +41,5 @@ require (
 )
 
 replace informer-bench/peers/client-go/replay => ../replay
+
+replace informer-bench/peers/client-go/dynamics => ../dynamics

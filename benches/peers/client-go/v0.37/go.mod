@@ -26,6 +26,8 @@ require (
 	golang.org/x/term v0.45.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
+	informer-bench/peers/client-go/dynamics v0.0.0
+	k8s.io/api v0.37.2 // indirect
 	k8s.io/apimachinery v0.37.2 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
@@ -36,3 +38,5 @@ require (
 )
 
 replace informer-bench/peers/client-go/replay => ../replay
+
+replace informer-bench/peers/client-go/dynamics => ../dynamics

@@ -1,4 +1,4 @@
-//! The informers of this repository under one face: plain with an inline handler, shared with a task.
+//! The informers of this repository: plain with an inline handler, shared with a task.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use bench_core::{
         ResourceEventHandler, RunningInformer, SharedInformer, SharedInformerSettings,
         index_by_namespace,
     },
-    list_watch::HttpListWatch,
+    list_watch::{HttpListWatch, RefusedWatches},
     measure::clock::MonotonicTime,
     workqueue::WorkQueue,
 };
@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use super::{
     DriveSettings,
     recorder::{Fate, Recorder},
+    under_test::convergence_limit,
 };
 use crate::{
     handler_cost::{CostExecutor, HandlerCost, SleepDebt},
@@ -34,7 +35,7 @@ use crate::{
 
 type HttpClient = Client<HttpConnector, Empty<Bytes>>;
 
-pub(super) enum UnderTest {
+pub(super) enum OwnInformer {
     Plain(RunningInformer<Object, Recorder>, Workers),
     Shared(
         Box<SharedInformer<Object, Recorder>>,
@@ -65,9 +66,11 @@ struct Handler {
 pub(super) fn http_list_watch(settings: &DriveSettings) -> HttpListWatch<HttpClient, Object> {
     let client = Client::builder(TokioExecutor::new()).build_http();
     HttpListWatch::new(client, &settings.base_url, &settings.resource, None)
+        // As the reflector's settings: those of 0.27, whatever the queue.
+        .with_refused_watches(RefusedWatches::ByCode)
 }
 
-pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Result<UnderTest> {
+pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Result<OwnInformer> {
     let reflector = ReflectorSettings::client_go(settings.seed);
     let mut workers = Workers {
         queue: WorkQueue::new(),
@@ -104,7 +107,7 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
                 recorder.clone(),
             )
             .context("the controller's thread cannot be made")?;
-            Ok(UnderTest::Plain(informer, workers))
+            Ok(OwnInformer::Plain(informer, workers))
         }
         InformerKind::Shared => {
             let default_resync_period = settings.resync_period.unwrap_or(Duration::ZERO);
@@ -117,12 +120,16 @@ pub(super) fn start(settings: &DriveSettings, recorder: &Recorder) -> anyhow::Re
                 SharedInformer::new(informer_settings, index_by_namespace(), recorder.clone());
             let registration = informer.add_event_handler(handler)?;
             informer.start(http_list_watch(settings));
-            Ok(UnderTest::Shared(Box::new(informer), registration, workers))
+            Ok(OwnInformer::Shared(
+                Box::new(informer),
+                registration,
+                workers,
+            ))
         }
     }
 }
 
-impl UnderTest {
+impl OwnInformer {
     pub(super) async fn wait_until_synced(&self) {
         match self {
             Self::Plain(informer, _) => informer.wait_until_synced().await,
@@ -169,12 +176,13 @@ impl UnderTest {
         version: u64,
         settings: &DriveSettings,
     ) -> bool {
-        let backlog = self.queue_length().deltas
-            + self.listener_pending().unwrap_or(0)
-            + self.workers().queue.len() as u64;
-        let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
-        let limit = Duration::from_secs(10)
-            .max(2 * settings.handler_cost.duration().saturating_mul(backlog));
+        let waiting = self.listener_pending().unwrap_or(0) + self.workers().queue.len() as u64;
+        let limit = convergence_limit(
+            settings,
+            self.cached_objects(),
+            self.queue_length(),
+            waiting,
+        );
         let converged = async {
             let mut poll = tokio::time::interval(Duration::from_millis(5));
             loop {

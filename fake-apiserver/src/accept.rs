@@ -83,23 +83,35 @@ impl Accepted {
     /// # Errors
     /// 406.
     pub(crate) fn negotiate(headers: &HeaderMap, query: &str) -> Result<Self, Failure> {
+        Self::find(headers, query, |_| true)
+            .ok_or_else(|| Failure::not_acceptable(Delivery::Single))
+    }
+
+    /// The same for an error, which is not transformed; indented, if no clause can be met.
+    pub(crate) fn negotiate_error(headers: &HeaderMap, query: &str) -> Self {
+        let is_plain = |accepted: &Self| accepted.transform.is_none();
+        Self::find(headers, query, is_plain).unwrap_or(Self {
+            media_type: MediaType::Json,
+            transform: None,
+            layout: Layout::Pretty,
+        })
+    }
+
+    fn find(headers: &HeaderMap, query: &str, fits: impl Fn(&Self) -> bool) -> Option<Self> {
         let accept = joined(headers);
         if accept.is_empty() {
-            return Ok(Self {
+            return Some(Self {
                 media_type: MediaType::Json,
                 transform: None,
                 layout: layout(headers, query),
             });
         }
         let clauses = clauses(&accept);
-        let mut accepted = clauses
-            .iter()
-            .find_map(Clause::accept)
-            .ok_or_else(|| Failure::not_acceptable(Delivery::Single))?;
+        let mut accepted = clauses.iter().filter_map(Clause::accept).find(fits)?;
         if accepted.layout == Layout::Compact {
             accepted.layout = layout(headers, query);
         }
-        Ok(accepted)
+        Some(accepted)
     }
 }
 
@@ -189,6 +201,24 @@ impl<'a> Clause<'a> {
             _ => return None,
         };
         Some(Transform { target, version })
+    }
+}
+
+/// Checks that some media range of Accept is one that paths are answered in. Compares the text before the parameters, as
+/// go-restful does, the router of a kube-apiserver: `application/*` is none.
+///
+/// # Errors
+/// 406.
+pub(crate) fn check_representable(headers: &HeaderMap, delivery: Delivery) -> Result<(), Failure> {
+    let accept = joined(headers);
+    let mut ranges = accept
+        .split(',')
+        .map(|clause| clause.split(';').next().unwrap_or("").trim());
+    let is_known = |range: &str| matches!(range, "*/*" | "application/json" | "application/yaml");
+    if accept.is_empty() || ranges.any(is_known) {
+        Ok(())
+    } else {
+        Err(Failure::not_representable(delivery))
     }
 }
 

@@ -6,7 +6,7 @@ mod names;
 use std::{cmp::Ordering, collections::BTreeSet};
 
 use bench_core::api::{Resource, Scope};
-use http::HeaderMap;
+use http::{HeaderMap, header::HOST};
 use serde_json::{Value, json};
 
 use self::names::Names;
@@ -50,6 +50,10 @@ pub(crate) fn version() -> Value {
     json!({
         "major": "1",
         "minor": "34",
+        "emulationMajor": "1",
+        "emulationMinor": "34",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "33",
         "gitVersion": "v1.34.0-informer-bench",
         "gitCommit": "",
         "gitTreeState": "clean",
@@ -111,7 +115,9 @@ pub(crate) fn document(server: &ApiServer, path: &str, headers: &HeaderMap) -> O
     }
     let document = match segments.as_slice() {
         ["api"] => {
-            json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
+            let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+            let address = json!({"clientCIDR": "0.0.0.0/0", "serverAddress": host.unwrap_or("")});
+            json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [address]})
         }
         ["apis"] => {
             let groups: Vec<Value> = groups(&resources)
@@ -163,18 +169,20 @@ fn group(resources: &[Served], name: &str) -> Option<Value> {
 fn resource_list(resources: &[Served], group: &str, version: &str) -> Option<Value> {
     let members = members(resources, group, version);
     let entries: Vec<Value> = members.into_iter().flat_map(entries).collect();
+    let has_entries = !entries.is_empty();
     let group_version = if group.is_empty() {
         version.to_owned()
     } else {
         format!("{group}/{version}")
     };
-    let list = json!({
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": group_version,
-        "resources": entries,
-    });
-    (!entries.is_empty()).then_some(list)
+    // Only that of the core group, which is older, does not name its own version.
+    let mut list = json!({"kind": "APIResourceList"});
+    if !group.is_empty() {
+        list["apiVersion"] = "v1".into();
+    }
+    list["groupVersion"] = group_version.into();
+    list["resources"] = entries.into();
+    has_entries.then_some(list)
 }
 
 /// The resources of one version of a group, by name.

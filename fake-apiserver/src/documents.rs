@@ -13,7 +13,7 @@ use http::{
 
 use crate::{
     ApiServer,
-    accept::Layout,
+    accept::{Delivery, Layout, check_representable},
     answer_body::{self, Form},
     discovery::{self, AGGREGATED_MEDIA_TYPE, Document},
     failure::Failure,
@@ -27,8 +27,8 @@ pub(crate) fn document_answer(
 ) -> Option<Result<Response, Failure>> {
     let path = request.uri.path();
     let answer = match path {
-        "/" => plain(discovery::paths(server).to_string(), request),
-        "/version" | "/version/" => version(request),
+        "/" => indented(discovery::paths(server).to_string(), request),
+        "/version" | "/version/" => indented(discovery::version().to_string(), request),
         _ => {
             if let Some(document) = discovery::document(server, path, &request.headers) {
                 match document {
@@ -49,21 +49,23 @@ pub(crate) fn document_answer(
 }
 
 fn plain(json: String, request: &Parts) -> Result<Response, Failure> {
+    check_representable(&request.headers, Delivery::Single)?;
     let form = Form::negotiate(request)?;
-    let json = std::iter::once(Bytes::from(json));
+    let json = std::iter::once(Bytes::from(json + "\n"));
     Ok(answer_body::answer(json, None, form))
 }
 
 /// Always indented, for whoever it is.
-fn version(request: &Parts) -> Result<Response, Failure> {
+fn indented(json: String, request: &Parts) -> Result<Response, Failure> {
     let mut form = Form::negotiate(request)?;
     form.accepted.layout = Layout::Pretty;
-    let json = std::iter::once(Bytes::from(discovery::version().to_string()));
+    let json = std::iter::once(Bytes::from(json));
     Ok(answer_body::answer(json, None, form))
 }
 
 /// With a tag, by which clients that have it already are spared it.
-fn aggregated(json: String, request: &Parts) -> Response {
+fn aggregated(mut json: String, request: &Parts) -> Response {
+    json.push('\n');
     let tag = format!("\"{}\"", openapi::hash_of(&json));
     let is_known = request.headers.get(IF_NONE_MATCH) == HeaderValue::from_str(&tag).ok().as_ref();
     let headers = [

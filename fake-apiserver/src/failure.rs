@@ -147,6 +147,21 @@ impl Failure {
         Self::new(Status::failure(406, "NotAcceptable", message))
     }
 
+    /// No media type of Accept is one that the path can be answered in: what comes of it before anything else is looked at.
+    pub(crate) fn not_representable(delivery: Delivery) -> Self {
+        let streams = match delivery {
+            Delivery::Single => "",
+            Delivery::Stream => ", application/json;stream=watch",
+        };
+        Self::from_router(
+            406,
+            "NotAcceptable",
+            &format!(
+                "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml{streams}"
+            ),
+        )
+    }
+
     /// A transformation that does not fit what was asked for.
     pub(crate) fn no_such_form(message: String) -> Self {
         Self::new(Status::failure(406, "NotAcceptable", message))
@@ -183,9 +198,11 @@ impl Failure {
 
     /// A continuation from before the window; `replacement` goes on at the newest version, inconsistently.
     pub(crate) fn continue_expired(replacement: String) -> Self {
-        let message = "The provided continue parameter is too old to display a consistent list result. \
-                       Start a new list without the parameter, or go on with the token in this answer: \
-                       the rest will then be of a later version than the pages so far.";
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
+                       list without the continue parameter, or use the continue token in this response to retrieve the \
+                       remainder of the results. Continuing with the provided token results in an inconsistent list - \
+                       objects that were created, modified, or deleted between the time the first chunk was returned and \
+                       now may show up in the list.";
         let mut status = Status::failure(410, "Expired", message);
         status
             .metadata

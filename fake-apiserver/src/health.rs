@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{
     StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE},
+    header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
 };
 
 use crate::{ApiServer, api_server::ShutdownPhase, query};
@@ -116,6 +116,7 @@ fn text_answer(code: StatusCode, text: String) -> Response {
     let headers = [
         (CONTENT_TYPE, "text/plain; charset=utf-8"),
         (CACHE_CONTROL, "no-cache, private"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (code, headers, text).into_response()
 }

@@ -140,12 +140,9 @@ pub(crate) fn boolean(value: &str) -> bool {
     value != "0" && !value.eq_ignore_ascii_case("false")
 }
 
-/// A signed 64-bit decimal; empty counts as 0.
+/// A signed 64-bit decimal.
 pub(crate) fn integer(value: &str) -> Result<i64, Failure> {
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
-    if value.is_empty() {
-        return Ok(0);
-    }
     let problem = match value.parse() {
         Ok(number) => return Ok(number),
         Err(_) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {

@@ -13,7 +13,7 @@ use axum::{
 use bench_core::api::{ObjectKey, Scope};
 use bytes::Bytes;
 use http::{
-    Method, StatusCode,
+    HeaderMap, Method, StatusCode,
     header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
     request::Parts,
 };
@@ -22,7 +22,7 @@ use tracing::debug;
 
 use crate::{
     ApiServer,
-    accept::{Accepted, Delivery, Layout, MediaType},
+    accept::{Accepted, Delivery, MediaType, check_representable},
     answer_body::{self, Encoding, Form},
     authentication::authenticate,
     calendar, common_headers, control, control_routes,
@@ -106,17 +106,28 @@ async fn answer(server: &Arc<ApiServer>, request: &Parts, body: Body) -> Result<
     if let Some(document) = document_answer(server, request) {
         return document;
     }
-    let Some(segments) = resource_segments(server, path) else {
-        return Ok((StatusCode::NOT_FOUND, "404 page not found\n").into_response());
+    let segments = match resource_segments(server, path) {
+        Served::Version(segments) => segments,
+        Served::Group => return Err(Failure::resource_not_found()),
+        Served::Nothing => {
+            return Ok((StatusCode::NOT_FOUND, "404 page not found\n").into_response());
+        }
     };
-    let form = Form::negotiate(request)?;
     if !matches!(request.method, Method::GET | Method::HEAD) {
+        check_representable(&request.headers, Delivery::Single)?;
+        let form = Form::negotiate(request)?;
         return write::answer(server, request, (&segments, form), body).await;
     }
-    if let Some(part) = write::get_part(server, &segments, form) {
+    if let Some(part) = write::get_part(server, request, &segments) {
         return part;
     }
     let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
+    let delivery = match target {
+        Target::Named { .. } => Delivery::Single,
+        Target::Collection { .. } | Target::LegacyWatch { .. } => Delivery::Stream,
+    };
+    check_representable(&request.headers, delivery)?;
+    let form = Form::negotiate(request)?;
     let query = Query::try_parse(request.uri.query().unwrap_or(""))?;
     let reading = Reading {
         server,
@@ -235,14 +246,10 @@ impl Reading<'_> {
                 Failure::object_not_found(&resource.group, &resource.plural, key.name())
             })
         })?;
-        let json = match representation {
-            Representation::Stored => object.json_bytes(),
-            other => {
-                let mut json = Vec::new();
-                other.write_object(&object, Headers::Included, calendar::seconds(), &mut json);
-                Bytes::from(json)
-            }
-        };
+        let mut json = Vec::new();
+        representation.write_object(&object, Headers::Included, calendar::seconds(), &mut json);
+        json.push(b'\n');
+        let json = Bytes::from(json);
         Ok(answer_body::answer(std::iter::once(json), None, self.form))
     }
 
@@ -272,21 +279,39 @@ async fn wait_for_revision(server: &ApiServer, revision: u64) {
     let _elapsed = timeout(server.config().future_version_wait, reached).await;
 }
 
-/// Group, version and the rest of a path under a group and version that are served.
-fn resource_segments<'a>(server: &ApiServer, path: &'a str) -> Option<Vec<&'a str>> {
-    let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+/// How much of a path's start is served.
+enum Served<'a> {
+    /// The group, but not the version.
+    Group,
+    Nothing,
+    /// Group, version and the rest of the path.
+    Version(Vec<&'a str>),
+}
+
+fn resource_segments<'a>(server: &ApiServer, path: &'a str) -> Served<'a> {
+    let segments: Vec<&str> = path.strip_prefix('/').unwrap_or("").split('/').collect();
     let segments = match segments.as_slice() {
         ["api", version, rest @ ..] => [&["", version], rest].concat(),
         ["apis", group, version, rest @ ..] => [&[*group, *version], rest].concat(),
-        _ => return None,
+        _ => return Served::Nothing,
     };
-    let is_served = server.read(|state| {
-        let mut stores = state.storage.stores();
-        stores.any(|(_, store)| {
-            store.resource().group == segments[0] && store.resource().version == segments[1]
-        })
+    let (has_group, has_version) = server.read(|state| {
+        let stores = state.storage.stores();
+        let resources = stores.map(|(_, store)| store.resource());
+        let mut of_group = resources
+            .filter(|resource| resource.group == segments[0])
+            .peekable();
+        let has_group = of_group.peek().is_some();
+        (
+            has_group,
+            of_group.any(|resource| resource.version == segments[1]),
+        )
     });
-    is_served.then_some(segments)
+    match (has_group, has_version) {
+        (_, true) => Served::Version(segments),
+        (true, false) => Served::Group,
+        (false, false) => Served::Nothing,
+    }
 }
 
 fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {
@@ -328,31 +353,20 @@ fn find_target(server: &ApiServer, segments: &[&str]) -> Option<Target> {
     })
 }
 
-/// A failure in the form that the client accepts; if it accepts none, indented, as servers do.
+/// A failure in the form that the client accepts.
 fn failed(failure: Failure, request: &Parts) -> Response {
     let query = request.uri.query().unwrap_or("");
-    let accepted = Accepted::negotiate(&request.headers, query);
-    let accepted = accepted.unwrap_or(Accepted {
-        media_type: MediaType::Json,
-        transform: None,
-        layout: Layout::Pretty,
-    });
-    let form = Form {
-        accepted,
+    failure.answer(Form {
+        accepted: Accepted::negotiate_error(&request.headers, query),
         encoding: Encoding::Identity,
-    };
-    failure.answer(form)
+    })
 }
 
-/// Compact JSON, for layers that do not look at what a client accepts.
+/// For layers that do not look at what a client accepts.
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         self.answer(Form {
-            accepted: Accepted {
-                media_type: MediaType::Json,
-                transform: None,
-                layout: Layout::Compact,
-            },
+            accepted: Accepted::negotiate_error(&HeaderMap::new(), ""),
             encoding: Encoding::Identity,
         })
     }
@@ -361,7 +375,8 @@ impl IntoResponse for Failure {
 impl Failure {
     fn answer(self, form: Form) -> Response {
         let code = StatusCode::from_u16(self.status.code).expect("failures have an HTTP code");
-        let body = serde_json::to_vec(&self.status).expect("a Status is plain JSON");
+        let mut body = serde_json::to_vec(&self.status).expect("a Status is plain JSON");
+        body.push(b'\n');
         let chunks = std::iter::once(Bytes::from(body));
         let mut response = answer_body::answer(chunks, None, form);
         *response.status_mut() = code;

@@ -139,7 +139,13 @@ fn period_headline(groups: &[&[Cell<'_>]]) -> String {
         .iter()
         .map(|group| recommended(group).map_or_else(|| "off".to_owned(), |cell| period_text(cell)))
         .collect();
-    let advice = if picks.iter().all(|pick| *pick == picks[0]) {
+    let any_period_measured = groups
+        .iter()
+        .flat_map(|group| group.iter())
+        .any(|cell| cell.variant.resync_period_ns.is_some() && !cell.verified.is_empty());
+    let advice = if !any_period_measured {
+        "no period was measured".to_owned()
+    } else if picks.iter().all(|pick| *pick == picks[0]) {
         if picks[0] == "off" {
             "no measured period is safe, leave it off or go longer".to_owned()
         } else {

@@ -35,10 +35,11 @@ pub(super) fn document(resources: &[Served]) -> Value {
             let versions = versions
                 .iter()
                 .map(|version| of_version(resources, group, version));
-            let mut metadata = json!({"creationTimestamp": null});
-            if !group.is_empty() {
-                metadata = json!({"name": group, "creationTimestamp": null});
-            }
+            let metadata = if group.is_empty() {
+                json!({})
+            } else {
+                json!({"name": group})
+            };
             json!({"metadata": metadata, "versions": versions.collect::<Vec<_>>()})
         })
         .collect();

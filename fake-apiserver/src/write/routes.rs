@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use axum::{body::Body, response::Response};
 use bench_core::api::{ObjectKey, Scope};
+use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header::USER_AGENT, request::Parts};
 
 use crate::{
     ApiServer,
+    accept::{Delivery, check_representable},
     answer_body::{self, Encoding, Form},
     failure::Failure,
     write::{
@@ -65,25 +67,33 @@ pub(crate) async fn answer(
 /// Answers a GET of a part of an object; `None` if the path is not one of a part.
 pub(crate) fn get_part(
     server: &ApiServer,
+    request: &Parts,
     segments: &[&str],
-    form: Form,
 ) -> Option<Result<Response, Failure>> {
     let target = find(server, segments)?;
     if target.part == Part::Main {
         return None;
     }
     let key = ObjectKey::new(&target.place.namespace, target.name.as_ref()?);
+    Some(part(server, request, (&target, &key)))
+}
+
+fn part(
+    server: &ApiServer,
+    request: &Parts,
+    (target, key): (&Target, &ObjectKey),
+) -> Result<Response, Failure> {
+    check_representable(&request.headers, Delivery::Single)?;
+    let form = Form::negotiate(request)?;
     let resource = &target.place.served.resource;
-    let found = server
-        .present(&target.place, &key)
-        .ok_or_else(|| Failure::object_not_found(&resource.group, &resource.plural, key.name()));
-    Some(found.map(|(_, object)| {
-        let body = match target.place.served.scale_paths() {
-            Some(paths) if target.part == Part::Scale => scale::of(&paths, &object).to_string(),
-            _ => object.to_string(),
-        };
-        respond(Written::new(200, body), form)
-    }))
+    let (_, object) = server
+        .present(&target.place, key)
+        .ok_or_else(|| Failure::object_not_found(&resource.group, &resource.plural, key.name()))?;
+    let body = match target.place.served.scale_paths() {
+        Some(paths) if target.part == Part::Scale => scale::of(&paths, &object).to_string(),
+        _ => object.to_string(),
+    };
+    Ok(respond(Written::new(200, body), form))
 }
 
 async fn post(
@@ -245,13 +255,15 @@ fn find(server: &ApiServer, segments: &[&str]) -> Option<Target> {
 }
 
 fn respond(written: Written, form: Form) -> Response {
-    let length = written.body.len();
+    // Servers end an answer's line.
+    let body = Bytes::from([&written.body, &b"\n"[..]].concat());
+    let length = body.len();
     // Answers to writes are not compressed.
     let form = Form {
         encoding: Encoding::Identity,
         ..form
     };
-    let mut response = answer_body::answer(std::iter::once(written.body), Some(length), form);
+    let mut response = answer_body::answer(std::iter::once(body), Some(length), form);
     *response.status_mut() = StatusCode::from_u16(written.code).expect("written by the driver");
     for warning in written.warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");

@@ -89,7 +89,7 @@ impl Client {
         Answer {
             code: parts.status.as_u16(),
             headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).unwrap(),
+            text: text_of(bytes.to_vec()),
         }
     }
 
@@ -99,7 +99,7 @@ impl Client {
         Answer {
             code: answer.code,
             headers: answer.headers,
-            text: String::from_utf8(answer.bytes).unwrap(),
+            text: text_of(answer.bytes),
         }
     }
 
@@ -221,6 +221,15 @@ impl Watch {
         }
         events
     }
+}
+
+/// Without the newline after compact JSON.
+fn text_of(bytes: Vec<u8>) -> String {
+    let mut text = String::from_utf8(bytes).unwrap();
+    if text.starts_with('{') && text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }
 
 pub(crate) fn load_pods(storage: &mut Storage, keys: &[&str]) {

@@ -66,6 +66,10 @@ async fn plain_discovery_goes_from_groups_to_resources() {
         (&json!(["po"]), &json!(["all"]))
     );
     assert_eq!(pods["singularName"], "pod");
+    assert_eq!(
+        (core.get("apiVersion"), &list["apiVersion"]),
+        (None, &json!("v1"))
+    );
     for path in ["/apis/none", "/apis/example.com/v2", "/api/v2"] {
         assert_eq!(client.get(path).await.code, 404, "{path}");
     }

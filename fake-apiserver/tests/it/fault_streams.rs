@@ -93,7 +93,7 @@ async fn a_list_breaks_off_after_its_bytes() {
     let whole = client.send_as("GET", PODS, "control", "").await;
     assert_eq!(
         whole.headers["content-length"],
-        whole.text.len().to_string()
+        (whole.text.len() + 1).to_string()
     );
     let mut broken = client.watch_as(PODS, "victim").await;
     assert_eq!(
@@ -146,7 +146,7 @@ async fn a_trickle_brings_all_bytes_a_few_at_a_time() {
     let script =
         "faults: [{match: {user_agent: victim}, fault: {slow_drip: {bytes: 100, every: 1s}}}]";
     set_faults(&client.server, script);
-    let whole = client.send_as("GET", PODS, "control", "").await.text;
+    let whole = client.send_as("GET", PODS, "control", "").await.text + "\n";
     let mut victim = client.watch_as(PODS, "victim").await;
     let mut dripped = String::new();
     let mut drops = Vec::new();

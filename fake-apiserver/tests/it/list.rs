@@ -35,7 +35,7 @@ async fn a_list_holds_untyped_items_in_the_byte_order_of_their_keys() {
     );
     assert_eq!(
         answer.headers["content-length"],
-        answer.text.len().to_string()
+        (answer.text.len() + 1).to_string()
     );
 }
 
@@ -181,7 +181,23 @@ async fn parameters_that_cannot_be_understood_are_bad_requests() {
             &*format!("limit=1&continue={token}&resourceVersion=5"),
             "specifying resource version is not allowed when using continue",
         ),
-        ("continue=%21", "invalid continue token: "),
+        (
+            "continue=%21%21",
+            "invalid continue token: continue key is not valid: illegal base64 data at input byte 0",
+        ),
+        (
+            "continue=abc",
+            "invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value",
+        ),
+        (
+            "continue=e30",
+            "invalid continue token: continue key is not valid: server does not recognize this encoded version ",
+        ),
+        (
+            "continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJhXHUwMDAwIn0",
+            "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+        ),
+        ("limit=", r#"strconv.ParseInt: parsing "": invalid syntax"#),
         ("resourceVersion=abc", &*version("abc", "invalid syntax")),
         (
             "resourceVersion=99999999999999999999",
@@ -382,6 +398,8 @@ async fn paths_that_are_not_served_are_told_apart() {
         )
     );
     assert_eq!(client.get("/api/v1/namespaces/a/nodes").await.code, 404);
+    let unknown_version = client.get("/apis/coordination.k8s.io/v9/leases").await;
+    assert_eq!(unknown_version.json()["reason"], "NotFound");
     let unknown_group = client.get("/apis/example.com/v1/gizmos").await;
     assert_eq!(
         (unknown_group.code, unknown_group.text.trim_end()),

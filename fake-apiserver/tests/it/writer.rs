@@ -50,10 +50,14 @@ impl Writer {
             .unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
         Answer {
             code: parts.status.as_u16(),
             headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).unwrap(),
+            text: text
+                .strip_suffix('\n')
+                .expect("answers end a line")
+                .to_owned(),
         }
     }
 

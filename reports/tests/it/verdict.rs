@@ -41,6 +41,21 @@ fn periods() {
 }
 
 #[test]
+fn a_run_that_measured_no_period_calls_none_unsafe() {
+    let mut records = synthetic::periods();
+    for record in &mut records {
+        if record.variant.resync_period_ns.is_some() {
+            *record = synthetic::interrupted(record.clone());
+        }
+    }
+    let headline = summarise(&records).verdict.headline;
+    assert!(
+        headline.ends_with("; no period was measured."),
+        "{headline}"
+    );
+}
+
+#[test]
 fn scale() {
     expect!["One resync of 300,000 objects with delta-fifo of informer-bench 0.1.0 (synthetic) holds the queue's lock for 131 ms and takes 305 ms to be handled."].assert_eq(&summarise(&synthetic::scale()).verdict.headline);
 }

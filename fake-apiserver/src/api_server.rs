@@ -1,5 +1,7 @@
 //! The server's state, shared by requests and the churn thread.
 
+mod committing;
+
 use std::{
     collections::BTreeMap,
     sync::{
@@ -11,24 +13,26 @@ use std::{
 
 use bench_core::{
     api::{ObjectKey, Resource, Scope},
-    measure::clock::{MonotonicTime, process_cpu_time},
+    measure::clock::process_cpu_time,
 };
 use parking_lot::Mutex;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha12Rng};
 use tokio::{sync::watch, time::Instant};
 
+use self::committing::Commit;
 use crate::{
     authentication::BearerToken,
-    churn::{ChurnError, Write},
+    churn::ChurnError,
     churn_driver::RunningChurn,
     config::{WatchConfig, WindowConfig},
-    control::{ChurnRequest, ChurnSummary, CommitRecord, ResourceState, ServerState, WriteKind},
+    control::{ChurnRequest, ChurnSummary, ResourceState, ServerState},
     fault::{FaultDriver, follow_timeline, script::FaultScript},
+    known_kinds,
     metrics::Metrics,
     profiles::Profile,
-    storage::{ResourceId, Storage, WriteError, resource_name},
-    stored_object::ObjectDraft,
+    storage::{ResourceId, Storage, resource_name},
     watcher_registry::{WatcherId, WatcherRegistry},
+    write::{StoppingPod, Timestamp, load_namespaces, register_loaded},
 };
 
 /// A fake API server. Serve it with [`router`](crate::router) or [`serve`](crate::serve).
@@ -37,12 +41,13 @@ pub struct ApiServer {
     config: WatchConfig,
     started: Instant,
     state: Mutex<State>,
-    // One sender per resource, by ResourceId: the number of the next event.
-    heads: Vec<watch::Sender<u64>>,
+    started_at: jiff::Timestamp,
     revision: watch::Sender<u64>,
     // Counts the times that all watches were closed.
     closings: watch::Sender<u64>,
     shutdown: watch::Sender<ShutdownPhase>,
+    // Counts the pods that began to stop.
+    stops: watch::Sender<u64>,
     makers: Vec<Option<Profile>>,
     churn: Mutex<Option<RunningChurn>>,
     // The history that is kept when no fault script sets another.
@@ -65,21 +70,17 @@ pub(crate) enum ShutdownPhase {
 pub(crate) struct State {
     pub(crate) storage: Storage,
     pub(crate) watchers: WatcherRegistry,
+    // One sender per resource, by ResourceId: the number of the next event.
+    heads: Vec<watch::Sender<u64>>,
+    // Pods under deletion whose containers still run.
+    pub(crate) stopping: Vec<StoppingPod>,
     commits: Vec<Commit>,
     pub(crate) random: ChaCha12Rng,
 }
 
-#[derive(Debug)]
-struct Commit {
-    resource_version: u64,
-    kind: WriteKind,
-    key: ObjectKey,
-    scheduled: MonotonicTime,
-    committed: MonotonicTime,
-}
-
 impl ApiServer {
-    /// Serves a loaded storage. Resources cannot be added later; those that Kubernetes always has are added here.
+    /// Serves a loaded storage. Resources that Kubernetes always has are added here, and so are the namespaces that it always has
+    /// and those of the loaded objects, all at version 1. Others come with a `CustomResourceDefinition`.
     ///
     /// `makers` make the objects that a churn creates; a resource without one gets copies of its existing objects.
     pub fn new(
@@ -88,14 +89,11 @@ impl ApiServer {
         config: WatchConfig,
         seed: u64,
     ) -> Arc<Self> {
-        for resource in [
-            Resource::pods(),
-            Resource::nodes(),
-            Resource::leases(),
-            Resource::configmaps(),
-        ] {
+        for resource in known_kinds::always_served() {
             storage.register(&resource);
         }
+        register_loaded(&mut storage);
+        load_namespaces(&mut storage);
         storage.compact();
         let mut makers_by_resource: Vec<Option<Profile>> = storage.stores().map(|_| None).collect();
         for maker in makers {
@@ -109,10 +107,11 @@ impl ApiServer {
         }
         let server = Self {
             started: Instant::now(),
-            heads: storage.stores().map(|_| watch::Sender::new(0)).collect(),
+            started_at: jiff::Timestamp::now(),
             revision: watch::Sender::new(storage.revision()),
             closings: watch::Sender::new(0),
             shutdown: watch::Sender::new(ShutdownPhase::Serving),
+            stops: watch::Sender::new(0),
             makers: makers_by_resource,
             churn: Mutex::new(None),
             window: storage.window(),
@@ -122,8 +121,10 @@ impl ApiServer {
             list_requests: AtomicU64::new(0),
             watch_requests: AtomicU64::new(0),
             state: Mutex::new(State {
+                heads: storage.stores().map(|_| watch::Sender::new(0)).collect(),
                 storage,
                 watchers: WatcherRegistry::new(config.slow_watcher_budget),
+                stopping: Vec::new(),
                 commits: Vec::new(),
                 random: ChaCha12Rng::seed_from_u64(seed),
             }),
@@ -136,93 +137,6 @@ impl ApiServer {
     pub fn empty(seed: u64) -> Arc<Self> {
         let storage = Storage::new(WindowConfig::kube_apiserver());
         Self::new(storage, Vec::new(), WatchConfig::kube_apiserver(), seed)
-    }
-
-    /// Commits one write, which was due at `scheduled`. Watchers see it before this returns.
-    ///
-    /// # Errors
-    /// [`WriteError`] if the object is not as the write expects it; nothing has changed then.
-    pub fn commit(
-        &self,
-        id: ResourceId,
-        write: &Write,
-        scheduled: MonotonicTime,
-    ) -> Result<CommitRecord, WriteError> {
-        let draft = match write {
-            Write::Create { key, uid, sibling } => {
-                Some(self.make_object(id, key, *uid, sibling.as_ref()))
-            }
-            Write::Update { .. } | Write::Delete { .. } => None,
-        };
-        let now = self.now();
-        let mut state = self.state.lock();
-        let storage = &mut state.storage;
-        let resource_version = match (write, &draft) {
-            (Write::Update { key }, _) => storage.update(id, key, now)?,
-            (Write::Delete { key }, _) => storage.delete(id, key, now)?,
-            (Write::Create { .. }, Some(draft)) => storage.create(id, draft, now)?,
-            (Write::Create { .. }, None) => unreachable!("a create has a draft"),
-        };
-        let commit = Commit {
-            resource_version,
-            kind: write.kind(),
-            key: write.key().clone(),
-            scheduled,
-            committed: scheduled,
-        };
-        Ok(self.announce(&mut state, id, now, commit))
-    }
-
-    /// Puts an object in place, whether or not it was there.
-    pub(crate) fn put(
-        &self,
-        id: ResourceId,
-        draft: &ObjectDraft,
-        scheduled: MonotonicTime,
-    ) -> CommitRecord {
-        let now = self.now();
-        let mut state = self.state.lock();
-        let was_there = state.storage.store(id).objects().contains_key(draft.key());
-        let commit = Commit {
-            resource_version: state.storage.put(id, draft, now),
-            kind: if was_there {
-                WriteKind::Update
-            } else {
-                WriteKind::Create
-            },
-            key: draft.key().clone(),
-            scheduled,
-            committed: scheduled,
-        };
-        self.announce(&mut state, id, now, commit)
-    }
-
-    /// Lets watchers see a write that was just stored, and notes when they could.
-    fn announce(
-        &self,
-        state: &mut State,
-        id: ResourceId,
-        now: Duration,
-        mut commit: Commit,
-    ) -> CommitRecord {
-        let head = state.storage.store(id).cache().head();
-        state.watchers.event_recorded(id, head, now);
-        commit.committed = MonotonicTime::now();
-        let record = commit.record();
-        state.commits.push(commit);
-        // Senders are told inside the lock, so that the numbers they hold never fall but by a reset.
-        self.heads[id.index()].send_replace(head);
-        self.revision.send_replace(record.resource_version);
-        record
-    }
-
-    /// Writes since a version, oldest first; those of churn and of the control API alike.
-    pub fn commits_since(&self, resource_version: u64) -> Vec<CommitRecord> {
-        let state = self.state.lock();
-        let first = state
-            .commits
-            .partition_point(|commit| commit.resource_version <= resource_version);
-        state.commits[first..].iter().map(Commit::record).collect()
     }
 
     /// Starts a churn on a thread of its own.
@@ -378,7 +292,7 @@ impl ApiServer {
     }
 
     pub(crate) fn head_of(&self, id: ResourceId) -> watch::Receiver<u64> {
-        self.heads[id.index()].subscribe()
+        self.state.lock().heads[id.index()].subscribe()
     }
 
     pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
@@ -393,6 +307,16 @@ impl ApiServer {
         self.shutdown.subscribe()
     }
 
+    pub(crate) fn stopping_pods(&self) -> watch::Receiver<u64> {
+        self.stops.subscribe()
+    }
+
+    /// Notes a pod that is to be removed when its containers have stopped.
+    pub(crate) fn note_stopping(&self, pod: StoppingPod) {
+        self.state.lock().stopping.push(pod);
+        self.stops.send_modify(|count| *count += 1);
+    }
+
     pub(crate) fn count_list(&self) {
         self.list_requests.fetch_add(1, Ordering::Relaxed);
     }
@@ -403,7 +327,14 @@ impl ApiServer {
 
     /// What makes new objects of a resource, if it came from a profile.
     pub(crate) fn maker(&self, id: ResourceId) -> Option<&Profile> {
-        self.makers[id.index()].as_ref()
+        self.makers.get(id.index())?.as_ref()
+    }
+
+    /// The time of the calendar, which goes on from the server's start as the runtime's clock does.
+    pub(crate) fn calendar_time(&self) -> Timestamp {
+        let seconds = self.started_at.as_second();
+        let since = i64::try_from(self.now().as_secs()).unwrap_or(i64::MAX);
+        Timestamp::from_unix_seconds(seconds.saturating_add(since))
     }
 
     pub(crate) fn close_watcher(&self, id: WatcherId) {
@@ -442,14 +373,11 @@ pub enum StartChurnError {
     Thread(#[from] std::io::Error),
 }
 
-impl Commit {
-    fn record(&self) -> CommitRecord {
-        CommitRecord {
-            resource_version: self.resource_version,
-            kind: self.kind,
-            key: self.key.as_str().to_owned(),
-            scheduled_ns: self.scheduled.nanoseconds,
-            committed_ns: self.committed.nanoseconds,
+impl State {
+    /// Gives each resource that is new its sender.
+    pub(crate) fn complete_heads(&mut self) {
+        while self.heads.len() < self.storage.len() {
+            self.heads.push(watch::Sender::new(0));
         }
     }
 }

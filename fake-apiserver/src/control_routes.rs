@@ -78,7 +78,9 @@ async fn write(State(server): Server, Json(request): Json<WriteRequest>) -> Resp
                 RequestedWriteError::NoObjects(_)
                 | RequestedWriteError::UnknownResource(_)
                 | RequestedWriteError::Write(WriteError::NotFound(_)) => StatusCode::NOT_FOUND,
-                RequestedWriteError::Write(WriteError::AlreadyExists(_)) => StatusCode::CONFLICT,
+                RequestedWriteError::Write(
+                    WriteError::AlreadyExists(_) | WriteError::Changed(_),
+                ) => StatusCode::CONFLICT,
             };
             refuse(code, &error)
         }

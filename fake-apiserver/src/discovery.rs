@@ -10,12 +10,24 @@ use http::{HeaderMap, header::HOST};
 use serde_json::{Value, json};
 
 use self::names::Names;
-use crate::ApiServer;
+use crate::{
+    ApiServer,
+    write::{self, Part},
+};
 
 pub(crate) use self::aggregated::AGGREGATED_MEDIA_TYPE;
 
 /// What may be done with every resource.
-const VERBS: [&str; 3] = ["get", "list", "watch"];
+const VERBS: [&str; 8] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
 
 /// A document and the form that it has.
 #[derive(Debug)]
@@ -30,6 +42,7 @@ pub(crate) enum Document {
 struct Served {
     resource: Resource,
     names: Names,
+    parts: Vec<Part>,
 }
 
 /// `/version`.
@@ -89,6 +102,7 @@ pub(crate) fn document(server: &ApiServer, path: &str, headers: &HeaderMap) -> O
         let resources = stores.map(|(_, store)| Served {
             resource: store.resource().clone(),
             names: Names::of(store.resource(), &state.storage),
+            parts: write::parts_of(store),
         });
         resources.collect()
     });
@@ -154,7 +168,7 @@ fn group(resources: &[Served], name: &str) -> Option<Value> {
 
 fn resource_list(resources: &[Served], group: &str, version: &str) -> Option<Value> {
     let members = members(resources, group, version);
-    let entries: Vec<Value> = members.into_iter().map(entry).collect();
+    let entries: Vec<Value> = members.into_iter().flat_map(entries).collect();
     let has_entries = !entries.is_empty();
     let group_version = if group.is_empty() {
         version.to_owned()
@@ -181,7 +195,32 @@ fn members<'a>(resources: &'a [Served], group: &str, version: &str) -> Vec<&'a S
     members
 }
 
-fn entry(Served { resource, names }: &Served) -> Value {
+/// A resource, and each of its parts that has a path of its own.
+fn entries(served: &Served) -> Vec<Value> {
+    let resource = &served.resource;
+    let mut entries = vec![entry(served)];
+    for part in &served.parts {
+        let mut entry = json!({
+            "name": format!("{}/{}", resource.plural, part.name),
+            "singularName": "",
+            "namespaced": resource.scope == Scope::Namespaced,
+        });
+        if let Some((group, version)) = part.foreign {
+            entry["group"] = group.into();
+            entry["version"] = version.into();
+        }
+        entry["kind"] = part.kind.as_str().into();
+        entry["verbs"] = json!(part.verbs);
+        entries.push(entry);
+    }
+    entries
+}
+
+fn entry(
+    Served {
+        resource, names, ..
+    }: &Served,
+) -> Value {
     let mut entry = json!({
         "name": resource.plural,
         "singularName": names.singular,
@@ -229,6 +268,7 @@ mod tests {
                     short: Vec::new(),
                     categories: Vec::new(),
                 },
+                parts: Vec::new(),
             })
             .to_vec();
         assert_eq!(

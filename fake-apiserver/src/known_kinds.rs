@@ -180,6 +180,28 @@ const KINDS: &[(&str, &str, &str, Scope)] = &[
     ),
 ];
 
+/// The resources that every server has, in the order in which discovery shows them.
+pub(crate) fn always_served() -> impl Iterator<Item = Resource> {
+    let kinds = [
+        ("v1", "Pod"),
+        ("v1", "Node"),
+        ("coordination.k8s.io/v1", "Lease"),
+        ("v1", "ConfigMap"),
+        ("v1", "Namespace"),
+        ("v1", "Secret"),
+        ("v1", "Service"),
+        ("v1", "Event"),
+        ("discovery.k8s.io/v1", "EndpointSlice"),
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "ReplicaSet"),
+        ("batch/v1", "Job"),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ];
+    // All are in the table, so the scope otherwise is never used.
+    let resources = kinds.into_iter();
+    resources.map(|(api_version, kind)| resource_of(api_version, kind, Namespaced))
+}
+
 /// Whether Kubernetes itself has this kind.
 pub(crate) fn is_built_in(group: &str, kind: &str) -> bool {
     lookup(group, kind).is_some()

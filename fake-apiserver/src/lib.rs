@@ -34,8 +34,9 @@
 //! kube-apiserver's rules. A built-in resource's columns have our own words for descriptions; schemas under `/openapi` name
 //! the kinds and what can be done with them, but not their fields.
 //!
-//! Deliberately absent: authentication other than by one bearer token, authorisation, writes by Kubernetes' own verbs (405),
-//! protobuf (406, as a server without it must answer), `selectableFields` of custom resources, websockets.
+//! Deliberately absent: authentication other than by one bearer token, authorisation, protobuf (406 and 415, as a server without
+//! it must answer), `selectableFields` of custom resources, websockets; of the cluster behind a server: scheduler, controllers,
+//! garbage collector.
 
 mod accept;
 mod answer_body;
@@ -50,6 +51,7 @@ mod connection;
 mod continue_token;
 pub mod control;
 mod control_routes;
+mod custom_kind;
 mod discovery;
 mod documents;
 pub mod failure;
@@ -71,6 +73,7 @@ mod representation;
 pub mod request_info;
 mod routes;
 mod run;
+mod schema;
 pub mod selectors;
 mod serve;
 pub mod storage;
@@ -83,6 +86,7 @@ pub mod watch_cache;
 mod watch_stream;
 mod watch_view;
 pub mod watcher_registry;
+mod write;
 mod write_request;
 
 pub use api_server::{ApiServer, StartChurnError};

@@ -9,7 +9,9 @@ use std::{
 use bench_core::api::{ObjectKey, Resource, Scope};
 use serde_json::{Value, json};
 
-use crate::{known_kinds, object_name, profiles::CREATED_AT, stored_object::ObjectDraft};
+use crate::{
+    custom_kind, known_kinds, object_name, profiles::CREATED_AT, stored_object::ObjectDraft, write,
+};
 
 /// A file of objects cannot be used. Says where to look.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +89,8 @@ pub enum ItemFault {
 
 /// Reads all objects of a file: JSON or YAML, one object, a list of any kinds, or several YAML documents of these.
 ///
-/// Absent uids, versions and creation times are filled in, and `default` for the namespace of namespaced kinds.
+/// Absent uids, versions and creation times are filled in, and `default` for the namespace of namespaced kinds. The kinds of
+/// `CustomResourceDefinition`s in the file are known for the rest of it.
 ///
 /// # Errors
 /// [`ObjectsFileError`]; either all objects are returned or none.
@@ -119,7 +122,10 @@ pub fn read(path: &Path) -> Result<Vec<(Resource, ObjectDraft)>, ObjectsFileErro
 /// # Errors
 /// [`ItemProblem`] of the first item that is at fault.
 pub fn interpret(documents: Vec<Value>) -> Result<Vec<(Resource, ObjectDraft)>, ItemProblem> {
-    let mut reader = Reader::default();
+    let mut reader = Reader {
+        defined: definitions_in(&documents),
+        ..Reader::default()
+    };
     for document in documents.into_iter().filter(|document| !document.is_null()) {
         reader.document(document)?;
     }
@@ -144,6 +150,8 @@ struct Reader {
     drafts: Vec<(Resource, ObjectDraft)>,
     // Items in the order of `drafts`, so that a duplicate can name the earlier one.
     seen: HashMap<(Resource, ObjectKey), usize>,
+    // The resources of the definitions in the file, which may stand after their objects.
+    defined: Vec<Resource>,
     index: usize,
 }
 
@@ -206,7 +214,16 @@ impl Reader {
             described: described.clone(),
             fault,
         };
-        let resource = resource_of(&item).map_err(problem)?;
+        let mut resource = resource_of(&item).map_err(problem)?;
+        let is_same_kind = |other: &&Resource| {
+            (&other.kind, other.api_version()) == (&resource.kind, resource.api_version())
+        };
+        if let Some(defined) = self.defined.iter().find(is_same_kind) {
+            resource = defined.clone();
+        }
+        if is_definition(&item) {
+            write::complete_definition(&mut item);
+        }
         complete(&resource, &mut item, index).map_err(problem)?;
         let draft = ObjectDraft::write(&resource, item);
         if let Some(&earlier) = self.seen.get(&(resource.clone(), draft.key().clone())) {
@@ -217,6 +234,26 @@ impl Reader {
         self.drafts.push((resource, draft));
         Ok(())
     }
+}
+
+fn is_definition(item: &Value) -> bool {
+    item.get("kind")
+        .is_some_and(|kind| kind == "CustomResourceDefinition")
+        && item
+            .get("apiVersion")
+            .is_some_and(|version| version == "apiextensions.k8s.io/v1")
+}
+
+fn definitions_in(documents: &[Value]) -> Vec<Resource> {
+    let items = documents.iter().flat_map(|document| {
+        match document.get("items").and_then(Value::as_array) {
+            Some(items) => items.as_slice(),
+            None => std::slice::from_ref(document),
+        }
+    });
+    let definitions = items.filter(|item| is_definition(item));
+    let defined = definitions.filter_map(custom_kind::defined_by);
+    defined.map(|(resource, _)| resource).collect()
 }
 
 /// Kind, namespace and name, as far as they can be found.

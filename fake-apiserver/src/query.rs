@@ -136,12 +136,12 @@ pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
         .collect()
 }
 
-fn boolean(value: &str) -> bool {
+pub(crate) fn boolean(value: &str) -> bool {
     value != "0" && !value.eq_ignore_ascii_case("false")
 }
 
 /// A signed 64-bit decimal.
-fn integer(value: &str) -> Result<i64, Failure> {
+pub(crate) fn integer(value: &str) -> Result<i64, Failure> {
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
     let problem = match value.parse() {
         Ok(number) => return Ok(number),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    body::Body,
     extract::{Request, State},
     middleware::from_fn_with_state,
     response::{IntoResponse, Response},
@@ -39,6 +40,7 @@ use crate::{
     watch::WatchRequest,
     watch_stream::{OpenWatch, error_body, watch_body},
     watch_view::WatchView,
+    write,
 };
 
 /// The server as a tower service: in process with `oneshot`, over TCP with [`serve`](crate::serve).
@@ -90,8 +92,8 @@ enum Target {
 }
 
 async fn kubernetes(State(server): State<Arc<ApiServer>>, request: Request) -> Response {
-    let (request, _unread_body) = request.into_parts();
-    let mut response = match answer(&server, &request).await {
+    let (request, body) = request.into_parts();
+    let mut response = match answer(&server, &request, body).await {
         Ok(response) => response,
         Err(failure) => failed(failure, &request),
     };
@@ -99,7 +101,7 @@ async fn kubernetes(State(server): State<Arc<ApiServer>>, request: Request) -> R
     response
 }
 
-async fn answer(server: &Arc<ApiServer>, request: &Parts) -> Result<Response, Failure> {
+async fn answer(server: &Arc<ApiServer>, request: &Parts, body: Body) -> Result<Response, Failure> {
     let path = request.uri.path();
     if let Some(document) = document_answer(server, request) {
         return document;
@@ -111,10 +113,15 @@ async fn answer(server: &Arc<ApiServer>, request: &Parts) -> Result<Response, Fa
             return Ok((StatusCode::NOT_FOUND, "404 page not found\n").into_response());
         }
     };
-    let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
-    if request.method != Method::GET {
-        return Err(Failure::method_not_allowed());
+    if !matches!(request.method, Method::GET | Method::HEAD) {
+        check_representable(&request.headers, Delivery::Single)?;
+        let form = Form::negotiate(request)?;
+        return write::answer(server, request, (&segments, form), body).await;
     }
+    if let Some(part) = write::get_part(server, request, &segments) {
+        return part;
+    }
+    let target = find_target(server, &segments).ok_or_else(Failure::resource_not_found)?;
     let delivery = match target {
         Target::Named { .. } => Delivery::Single,
         Target::Collection { .. } | Target::LegacyWatch { .. } => Delivery::Stream,

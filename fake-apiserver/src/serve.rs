@@ -93,6 +93,10 @@ pub async fn serve_endpoint(
         stopping: server.shutdown_requests(),
     };
     let mut connections = JoinSet::new();
+    // Ended with this function: it has no end of its own.
+    let mut attendants = JoinSet::new();
+    let attended = Arc::clone(&server);
+    attendants.spawn(async move { attended.stop_pods().await });
     let mut shutdown_requests = server.shutdown_requests();
     let mut shutdown = std::pin::pin!(shutdown);
     let mut timeline = std::pin::pin!(Arc::clone(&server).follow_fault_timeline());

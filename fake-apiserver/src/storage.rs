@@ -9,10 +9,14 @@ use bench_core::api::{ObjectKey, Resource};
 
 use crate::{
     config::WindowConfig,
+    custom_kind::CustomKind,
     stored_object::{EventKind, ObjectDraft, StoredObject},
     trace::Journal,
     watch_cache::{Objects, WatchCache},
 };
+
+/// 1, since 0 has a meaning of its own in requests.
+const FIRST_REVISION: u64 = 1;
 
 /// Index of a resource in its [`Storage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +34,9 @@ pub enum WriteError {
     /// A create of what exists.
     #[error("{0} already exists")]
     AlreadyExists(ObjectKey),
+    /// A write of another version than the present one.
+    #[error("{0} has changed")]
+    Changed(ObjectKey),
     /// An update or a removal of what does not.
     #[error("{0} not found")]
     NotFound(ObjectKey),
@@ -49,12 +56,26 @@ pub enum ItemForm {
 pub struct ResourceStore {
     resource: Resource,
     item_form: ItemForm,
+    custom: Option<Arc<CustomKind>>,
+    presence: Presence,
     objects: Objects,
     total_size_bytes: u64,
     cache: WatchCache,
 }
 
+/// Whether a resource is served, or was until its definition went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Gone,
+    Served,
+}
+
 impl ResourceStore {
+    /// What its definition says, if it came with one.
+    pub(crate) fn custom(&self) -> Option<&Arc<CustomKind>> {
+        self.custom.as_ref()
+    }
+
     /// What it is.
     pub fn resource(&self) -> &Resource {
         &self.resource
@@ -92,11 +113,11 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Without resources. The first version is 1, since 0 has a meaning of its own in requests.
+    /// Without resources.
     pub fn new(window: WindowConfig) -> Self {
         Self {
             window,
-            revision: 1,
+            revision: FIRST_REVISION,
             stores: Vec::new(),
             journal: None,
         }
@@ -110,11 +131,36 @@ impl Storage {
         self.stores.push(ResourceStore {
             item_form: item_form(resource),
             resource: resource.clone(),
+            custom: None,
+            presence: Presence::Served,
             objects: Objects::new(),
             total_size_bytes: 0,
             cache: WatchCache::new(self.window, self.revision),
         });
         ResourceId(self.stores.len() - 1)
+    }
+
+    /// Serves the resource of a definition: one that is new, or back, or served already.
+    pub(crate) fn define(&mut self, resource: &Resource, custom: CustomKind) -> ResourceId {
+        let place = self
+            .stores
+            .iter()
+            .position(|store| store.resource == *resource);
+        let id = place.map_or_else(|| self.register(resource), ResourceId);
+        let store = &mut self.stores[id.0];
+        store.presence = Presence::Served;
+        store.custom = Some(Arc::new(custom));
+        id
+    }
+
+    /// Serves a resource no more. Its place is kept for when it is defined again.
+    pub(crate) fn undefine(&mut self, id: ResourceId) {
+        self.stores[id.0].presence = Presence::Gone;
+    }
+
+    /// How many resources there are, those that are served no more included.
+    pub(crate) fn len(&self) -> usize {
+        self.stores.len()
     }
 
     /// Puts an object in place before the server serves: takes a version, but makes no event.
@@ -214,6 +260,61 @@ impl Storage {
         Ok(revision)
     }
 
+    /// Puts a whole object in the place of one that is at version `expected`, or, without a version, where none is.
+    ///
+    /// # Errors
+    /// [`WriteError`] if another version is there, or none, or one where none should be.
+    pub(crate) fn put_at(
+        &mut self,
+        id: ResourceId,
+        draft: &ObjectDraft,
+        expected: Option<u64>,
+        now: Duration,
+    ) -> Result<Arc<StoredObject>, WriteError> {
+        let present = self.stores[id.0].objects.get(&draft.key);
+        let kind = match (present, expected) {
+            (None, None) => EventKind::Added,
+            (Some(present), Some(expected)) if present.revision() == expected => {
+                EventKind::Modified
+            }
+            (None, Some(_)) => return Err(WriteError::NotFound(draft.key.clone())),
+            (Some(_), None) => return Err(WriteError::AlreadyExists(draft.key.clone())),
+            (Some(_), Some(_)) => return Err(WriteError::Changed(draft.key.clone())),
+        };
+        let object = StoredObject::from_draft(draft, kind, self.revision + 1);
+        Ok(self.commit(id, &draft.key, object, now))
+    }
+
+    /// Removes an object that is at version `expected`; returns its last state at the removal's version.
+    ///
+    /// # Errors
+    /// [`WriteError`] if another version is there, or none.
+    pub(crate) fn remove(
+        &mut self,
+        id: ResourceId,
+        key: &ObjectKey,
+        expected: u64,
+        now: Duration,
+    ) -> Result<Arc<StoredObject>, WriteError> {
+        let present = existing(&self.stores[id.0], key)?;
+        if present.revision() != expected {
+            return Err(WriteError::Changed(key.clone()));
+        }
+        let object = present.at_revision(EventKind::Deleted, self.revision + 1);
+        Ok(self.commit(id, key, object, now))
+    }
+
+    /// Puts an object in place before the server serves, without a version of its own, unless it is there.
+    pub(crate) fn load_if_absent(&mut self, id: ResourceId, draft: &ObjectDraft) {
+        let store = &mut self.stores[id.0];
+        if store.objects.contains_key(&draft.key) {
+            return;
+        }
+        let object = StoredObject::from_draft(draft, EventKind::Added, FIRST_REVISION);
+        store.total_size_bytes += object.json().len() as u64;
+        store.objects.insert(draft.key.clone(), Arc::new(object));
+    }
+
     /// The version of the last write.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -237,22 +338,29 @@ impl Storage {
         &self.stores[id.0]
     }
 
-    /// All resources.
+    /// All resources that are served.
     pub fn stores(&self) -> impl Iterator<Item = (ResourceId, &ResourceStore)> {
         self.stores
             .iter()
             .enumerate()
+            .filter(|(_, store)| store.presence == Presence::Served)
             .map(|(index, store)| (ResourceId(index), store))
     }
 
     fn position(&self, matches: impl Fn(&Resource) -> bool) -> Option<ResourceId> {
         self.stores
             .iter()
-            .position(|store| matches(&store.resource))
+            .position(|store| store.presence == Presence::Served && matches(&store.resource))
             .map(ResourceId)
     }
 
-    fn commit(&mut self, id: ResourceId, key: &ObjectKey, object: StoredObject, now: Duration) {
+    fn commit(
+        &mut self,
+        id: ResourceId,
+        key: &ObjectKey,
+        object: StoredObject,
+        now: Duration,
+    ) -> Arc<StoredObject> {
         self.revision = object.revision();
         let store = &mut self.stores[id.0];
         let size = object.json().len() as u64;
@@ -269,7 +377,10 @@ impl Storage {
         if let Some(previous) = &previous {
             store.total_size_bytes -= previous.json().len() as u64;
         }
-        store.cache.record(key.clone(), object, previous, now);
+        store
+            .cache
+            .record(key.clone(), Arc::clone(&object), previous, now);
+        object
     }
 }
 

@@ -234,6 +234,15 @@ pub(crate) fn type_prefix(resource: &Resource) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The key of an object of this resource.
+pub(crate) fn key_of(resource: &Resource, object: &Value) -> ObjectKey {
+    let text = |name: &str| object["metadata"][name].as_str().unwrap_or("");
+    match resource.scope {
+        Scope::Cluster => ObjectKey::new("", text("name")),
+        Scope::Namespaced => ObjectKey::new(text("namespace"), text("name")),
+    }
+}
+
 /// The annotations of an object, made if absent.
 pub(crate) fn annotations(object: &mut Value) -> &mut Map<String, Value> {
     let annotations = &mut object["metadata"]["annotations"];

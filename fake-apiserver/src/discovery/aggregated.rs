@@ -57,7 +57,13 @@ fn of_version(resources: &[Served], group: &str, version: &str) -> Value {
     json!({"version": version, "resources": entries, "freshness": "Current"})
 }
 
-fn entry(Served { resource, names }: &Served) -> Value {
+fn entry(
+    Served {
+        resource,
+        names,
+        parts,
+    }: &Served,
+) -> Value {
     let scope = match resource.scope {
         Scope::Cluster => "Cluster",
         Scope::Namespaced => "Namespaced",
@@ -74,6 +80,17 @@ fn entry(Served { resource, names }: &Served) -> Value {
     }
     if !names.categories.is_empty() {
         entry["categories"] = json!(names.categories);
+    }
+    if !parts.is_empty() {
+        let parts = parts.iter().map(|part| {
+            let (group, version) = part.foreign.unwrap_or((&resource.group, &resource.version));
+            json!({
+                "subresource": part.name,
+                "responseKind": {"group": group, "version": version, "kind": part.kind},
+                "verbs": part.verbs,
+            })
+        });
+        entry["subresources"] = parts.collect();
     }
     entry
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Storage;
+use super::{FIRST_REVISION, Storage};
 use crate::{stored_object::StoredObject, watch_cache::Objects};
 
 impl Storage {
@@ -16,8 +16,14 @@ impl Storage {
         }
         present.sort_unstable();
         let mut renumbered: Vec<Objects> = self.stores.iter().map(|_| Objects::new()).collect();
-        let mut revision = 1;
-        for (_, index, key) in present {
+        let mut revision = FIRST_REVISION;
+        for (old_revision, index, key) in present {
+            // What is there from the beginning shares the first version.
+            if old_revision == FIRST_REVISION {
+                let object = Arc::clone(&self.stores[index].objects[&key]);
+                renumbered[index].insert(key, object);
+                continue;
+            }
             revision += 1;
             let old: &StoredObject = &self.stores[index].objects[&key];
             let object = old.at_revision(old.event_kind(), revision);

@@ -54,6 +54,13 @@ impl Client {
         Self::new(storage, WatchConfig::kube_apiserver())
     }
 
+    pub(crate) fn of(server: Arc<ApiServer>) -> Self {
+        Self {
+            router: router(Arc::clone(&server)),
+            server,
+        }
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path).await
     }

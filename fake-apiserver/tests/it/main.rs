@@ -5,9 +5,12 @@
     reason = "clippy takes only functions marked as tests for test code"
 )]
 
+mod applies;
 mod churn;
 mod client;
 mod command_line;
+mod custom_resources;
+mod deletes;
 mod documents;
 mod fault_events;
 mod fault_requests;
@@ -22,6 +25,7 @@ mod list;
 mod metrics;
 mod model;
 mod objects_file;
+mod patches;
 mod profiles;
 mod public_reports;
 mod relist_memory;
@@ -35,3 +39,7 @@ mod storage_model;
 mod trace;
 mod watch_lifetime;
 mod watch_start;
+mod writer;
+mod writes;
+mod writes_fuzz;
+mod writes_model;

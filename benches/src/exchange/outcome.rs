@@ -49,7 +49,7 @@ enum Burst {
 }
 
 impl Outcome {
-    /// Puts what upstream leaves open into one order: the runs of [`Burst`] by key, calls for one key in their own order.
+    /// Puts what upstream leaves open into one order: the runs of `Burst` by key, calls for one key in their own order.
     pub fn normalize(&mut self, script: &Script) {
         for (place, calls) in self.handlers.iter_mut().enumerate() {
             let late = script.informer.handlers.get(place);

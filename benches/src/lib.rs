@@ -31,7 +31,7 @@ pub struct Rig {
     pub indexer: Arc<Indexer<Object>>,
 }
 
-/// Warm-up 0.5 s, measurement 1 s, 10 samples: the whole in about fifteen minutes.
+/// Warm-up 0.5 s, measurement 1 s, 10 samples.
 pub fn settings() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(500))
